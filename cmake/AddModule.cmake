@@ -1,0 +1,43 @@
+# add_module(<name> [TORCH] SOURCES <.cc>... HEADERS <.h>... [DEPENDS <module>...] [LIBRARIES <target>...]
+#            [PRIVATE_LIBRARIES <target>...])
+#
+# One folder, one module: target brigade_<name>, alias brigade::<name>. DEPENDS names other modules and becomes part of
+# the interface; tools/tidy holds the includes to it. TORCH links libtorch and takes the shared precompiled header.
+function(add_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "SOURCES;HEADERS;DEPENDS;LIBRARIES;PRIVATE_LIBRARIES")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "add_module(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(target brigade_${name})
+  if(arg_SOURCES)
+    add_library(${target} STATIC ${arg_SOURCES})
+    set(scope PUBLIC)
+    target_link_libraries(${target} PRIVATE brigade_house_flags)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(brigade::${name} ALIAS ${target})
+  target_include_directories(${target} ${scope} "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+    "$<INSTALL_INTERFACE:include/brigade>")
+  list(TRANSFORM arg_DEPENDS PREPEND brigade::)
+  target_link_libraries(${target} ${scope} ${arg_DEPENDS} ${arg_LIBRARIES})
+  if(arg_PRIVATE_LIBRARIES)
+    target_link_libraries(${target} PRIVATE ${arg_PRIVATE_LIBRARIES})
+  endif()
+  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${arg_HEADERS})
+  if(arg_TORCH)
+    target_link_libraries(${target} ${scope} Libtorch::torch)
+    brigade_use_torch_pch(${target})
+  endif()
+endfunction()
+
+# Gives `target` the one precompiled header of the torch half (ATen and autograd; 15 s once instead of 5 s per file).
+function(brigade_use_torch_pch target)
+  if(NOT TARGET brigade_torch_pch)
+    add_library(brigade_torch_pch OBJECT "${PROJECT_SOURCE_DIR}/cmake/torch_pch.cc")
+    target_link_libraries(brigade_torch_pch PRIVATE brigade_house_flags Libtorch::torch)
+    target_precompile_headers(brigade_torch_pch PRIVATE "${PROJECT_SOURCE_DIR}/cmake/torch_pch.h")
+  endif()
+  target_precompile_headers(${target} REUSE_FROM brigade_torch_pch)
+endfunction()

@@ -1,0 +1,46 @@
+# Everything that comes from outside, in one place. A missing one is an error that names Debian's package.
+
+# brigade_require(<package> <apt name> <found variable>)
+function(brigade_require what apt found)
+  if(NOT ${found})
+    message(FATAL_ERROR "${what} was not found. On Debian: apt-get install ${apt}")
+  endif()
+endfunction()
+
+find_package(Threads REQUIRED)
+
+find_package(Boost 1.74 QUIET)
+brigade_require("Boost (>= 1.74, headers)" libboost-dev Boost_FOUND)
+
+find_path(BRIGADE_EXPECTED_INCLUDE tl/expected.hpp)
+brigade_require("tl::expected" libexpected-dev BRIGADE_EXPECTED_INCLUDE)
+
+find_path(BRIGADE_TOMLPLUSPLUS_INCLUDE toml++/toml.h)
+brigade_require("toml++" libtomlplusplus-dev BRIGADE_TOMLPLUSPLUS_INCLUDE)
+
+find_package(gflags QUIET)
+brigade_require(gflags libgflags-dev gflags_FOUND)
+
+find_package(nlohmann_json QUIET)
+brigade_require("nlohmann-json" nlohmann-json3-dev nlohmann_json_FOUND)
+
+find_package(spdlog QUIET)
+brigade_require(spdlog libspdlog-dev spdlog_FOUND)
+
+if(BRIGADE_WITH_ONEDNN)
+  find_package(dnnl QUIET)
+  brigade_require("oneDNN" libdnnl-dev dnnl_FOUND)
+endif()
+
+if(BRIGADE_BUILD_TESTS)
+  find_package(GTest QUIET)
+  brigade_require(GoogleTest "libgtest-dev libgmock-dev" GTest_FOUND)
+endif()
+
+if(BRIGADE_WITH_TORCH)
+  find_package(Libtorch 2.13)
+  if(NOT Libtorch_FOUND)
+    message(FATAL_ERROR "libtorch >= 2.13 was not found. tools/quickstart.sh installs it into .venv; an existing one is "
+      "taken from LIBTORCH_ROOT=<site-packages>/torch; -DBRIGADE_WITH_TORCH=OFF builds the torch-free half alone.")
+  endif()
+endif()

@@ -1,0 +1,1 @@
+// Compiled once so that the precompiled header exists; see AddModule.cmake.

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Action: one thing that one rank does in a step. A schedule is lists of these (law 12): the list
+/// that the executor runs is the list that the validator checks, the simulator replays and the
+/// pictures show.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parallel/base/ids.h"
+
+namespace brigade::schedule {
+
+enum class ActionKind : uint8_t {
+  kForward,            ///< stage's forward of one microbatch
+  kBackward,           ///< its backward: input and weight gradients
+  kSendActivation,     ///< output of `stage` to the rank of `stage + 1`
+  kReceiveActivation,  ///< input of `stage` from the rank of `stage - 1`
+  kSendGradient,       ///< gradient of the input of `stage` to the rank of `stage - 1`
+  kReceiveGradient,    ///< gradient of the output of `stage` from the rank of `stage + 1`
+  kReduceGradients,    ///< of the stage's units over the data axes
+  kExchangeTied,       ///< gradients of tied parameters to the owner's stage
+  kGradientNorm,       ///< global norm over all ranks, and the decision to go on, skip or stop
+  kOptimizerStep,      ///< clip and update the shards
+  kGatherParameters,   ///< new weights to all data ranks (ZeRO 1, 2), and tied weights to their
+                       ///< other uses
+};
+
+std::string_view to_string(ActionKind kind);
+
+struct Action {
+  int64_t id = -1;  ///< unique in the schedule
+  ActionKind kind = ActionKind::kForward;
+  StageId stage;                      ///< none (-1) for actions of the whole rank
+  MicrobatchId microbatch;            ///< none (-1) for actions of the whole step
+  int64_t peer = -1;                  ///< pipeline rank at the other end of a send or receive
+  std::vector<int64_t> dependencies;  ///< ids of actions that must be done before, on any rank
+
+  bool operator==(const Action&) const = default;
+};
+
+/// "0F3", "1B3", "0SEND_F3", "1RECV_F3", "1SEND_B3", "0RECV_B3", "REDUCE_GRAD", "NORM", ... :
+/// PyTorch's spelling where it has one, so that its schedule files can be read. (Its SEND_F of
+/// stage s sends the output of s, as ours does; its RECV_F of s receives the input of s.)
+std::string to_string(const Action& action);
+
+}  // namespace brigade::schedule

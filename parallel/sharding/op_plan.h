@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What an op does to types: casts of its inputs, the type of its local result, casts of its output
+/// - and why.
+///
+/// Pure functions of types, no tensors, no ranks: the same on all ranks, so all ranks issue the
+/// same collectives. The tensor layer runs a plan as [input casts] + local op + [output casts] and
+/// memoises it by (op, types).
+///
+/// Casts, state on one set of axes before -> after; forward / backward (JAX's explicit sharding,
+/// doc 301/sharding-ad):
+///   kSlice          R -> S    local slice      / all-gather
+///   kGather         S -> R    all-gather       / local slice
+///   kGatherReduced  S -> Rd   all-gather       / reduce-scatter
+///   kSliceReduced   Rd -> S   local slice      / place in zeros
+///   kMarkReduced    R -> Rd   free             / all-reduce
+///   kAllReduce      U -> R    all-reduce       / free
+///   kReduceScatter  U -> S    reduce-scatter   / all-gather
+///   kKeepFirst      R -> U    rank 0's alone   / free
+///   kPlace          S -> U    place in zeros   / local slice
+///   kAllToAll       S@i -> S@j all-to-all      / all-to-all
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parallel/base/result.h"
+#include "parallel/mesh/mesh.h"
+#include "parallel/sharding/tensor_type.h"
+
+namespace brigade::sharding {
+
+enum class CastKind {
+  kSlice,
+  kGather,
+  kGatherReduced,
+  kSliceReduced,
+  kMarkReduced,
+  kAllReduce,
+  kReduceScatter,
+  kKeepFirst,
+  kPlace,
+  kAllToAll,
+};
+
+std::string_view to_string(CastKind kind);
+
+/// One cast on one set of axes.
+struct CastStep {
+  CastKind kind = CastKind::kSlice;
+  AxisNames axes;       ///< major first
+  int64_t dim = -1;     ///< the dim that is split before or after; -1 for casts that split none
+  int64_t to_dim = -1;  ///< kAllToAll: the dim split afterwards
+  TensorType to;        ///< the type after this step
+
+  bool operator==(const CastStep&) const = default;
+};
+
+using Casts = std::vector<CastStep>;
+
+struct OpPlan {
+  std::vector<Casts> inputs;  ///< one list per operand, often empty
+  TensorType local_result;    ///< what the local op makes of the cast operands
+  Casts output;               ///< from local_result to the asked type
+  std::string
+      reason;  ///< for the ledger: "einsum bsd,hd->bsh: contracting dim sharded on one side"
+
+  const TensorType& result() const { return output.empty() ? local_result : output.back().to; }
+};
+
+/// Steps from one type to another of equal shape and dtype. Never more bytes than
+/// gather-then-slice. Errors: kType when no rule leads there (an unreduced sum cannot be made of a
+/// reduced value, say).
+Result<Casts> plan_reshard(const mesh::Mesh& mesh, const TensorType& from, const PartitionSpec& to);
+
+/// Any two-operand einsum with single-letter indices, no repeated index within an operand and no
+/// ellipsis. `out`, when given, resolves contraction over equal axes on both sides: unreduced, or
+/// further to all-reduce/reduce-scatter. Errors: kType naming the operands, the index, the axes,
+/// and `out=` or `reshard`.
+Result<OpPlan> plan_einsum(const mesh::Mesh& mesh,
+                           std::string_view equation,
+                           const TensorType& a,
+                           const TensorType& b,
+                           std::optional<PartitionSpec> out);
+
+/// Elementwise with broadcasting of equal-rank or lower-rank operands: add, multiply, silu-gate and
+/// the like. `linear`: the op is linear in all operands together (add), so equal unreduced sets
+/// pass through. Errors: kType for two different axes on one dim, for an unreduced operand of a
+/// nonlinear op, and so on.
+Result<OpPlan> plan_elementwise(const mesh::Mesh& mesh,
+                                std::string_view op,
+                                std::span<const TensorType> operands,
+                                bool linear);
+
+}  // namespace brigade::sharding

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// TensorType: element type, global shape and spec; prints as f32[8@x,4@(y,z)]{U:w}.
+///
+/// The type alone decides which collective runs and how many bytes it moves (law 2).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "parallel/base/dtype.h"
+#include "parallel/sharding/interval.h"
+#include "parallel/sharding/partition_spec.h"
+
+namespace brigade::sharding {
+
+struct TensorType {
+  DType dtype = DType::kFloat32;
+  Shape global;
+  PartitionSpec spec;
+
+  bool operator==(const TensorType&) const = default;
+
+  /// Axis sets in the order of their names; with a mesh, in mesh order.
+  std::string to_string() const;
+  std::string to_string(const mesh::Mesh& mesh) const;
+  size_t hash() const;
+};
+
+}  // namespace brigade::sharding
