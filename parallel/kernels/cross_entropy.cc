@@ -47,7 +47,7 @@ BRIGADE_CLONES void cross_entropy_gradient(const LocalLogits& logits,
                                            const float* max,
                                            const float* sum,
                                            const int64_t* targets,
-                                           float scale,
+                                           const float* scales,
                                            int64_t begin,
                                            int64_t end,
                                            float* dlogits) {
@@ -59,6 +59,7 @@ BRIGADE_CLONES void cross_entropy_gradient(const LocalLogits& logits,
       continue;
     }
     const float shift = max[row];
+    const float scale = scales[row];
     const float inverse = 1.0F / sum[row];
     const int64_t place = local_target(logits, targets[row]);
     const float target_logit = place < 0 ? 0.0F : x[place];

@@ -8,11 +8,11 @@
 ///   row_sum_exp(x, max, 0, rows, sum);         // then the sum over ranks
 ///   pick_targets(x, targets, 0, rows, picked); // then the sum over ranks
 ///   loss(r) = log(sum(r)) + max(r) - picked(r), where targets(r) != kNotTrained
-///   cross_entropy_gradient(x, max, sum, targets, scale, 0, rows, dlogits);
+///   cross_entropy_gradient(x, max, sum, targets, scales, 0, rows, dlogits);
 ///
-/// max, sum, picked, targets: [rows]; targets are global class ids or kNotTrained. Splitting the
-/// row range over calls changes no bit. A NaN logit makes its row's sum NaN.
-/// Thread safety: calls whose output rows are disjoint, safe.
+/// max, sum, picked, scales (the losses' gradients), targets: [rows]; targets are global class ids
+/// or kNotTrained. Splitting the row range over calls changes no bit. A NaN logit makes its row's
+/// sum NaN. Thread safety: calls whose output rows are disjoint, safe.
 #pragma once
 
 #include <cstdint>
@@ -38,13 +38,13 @@ void row_sum_exp(
 void pick_targets(
     const LocalLogits& logits, const int64_t* targets, int64_t begin, int64_t end, float* picked);
 
-/// dlogits [rows, local] = (exp(x - max) / sum - [class is the target]) * scale; 0 in rows that
+/// dlogits [rows, local] = (exp(x - max) / sum - [class is the target]) * scales(r); 0 in rows that
 /// are not trained. dlogits may be logits.values.
 void cross_entropy_gradient(const LocalLogits& logits,
                             const float* max,
                             const float* sum,
                             const int64_t* targets,
-                            float scale,
+                            const float* scales,
                             int64_t begin,
                             int64_t end,
                             float* dlogits);
