@@ -25,7 +25,7 @@ bool needs_gradient(std::initializer_list<at::Tensor> inputs) {
          });
 }
 
-void record(const std::shared_ptr<OpNode>& node,
+void record(const c10::intrusive_ptr<OpNode>& node,
             std::initializer_list<at::Tensor> inputs,
             at::Tensor& output) {
   torch::autograd::edge_list edges;

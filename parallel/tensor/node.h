@@ -7,7 +7,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -32,15 +31,13 @@ bool needs_gradient(std::initializer_list<at::Tensor> inputs);
 
 /// Makes `output` the result of `node` on `inputs`. `output` was computed without grad mode and has
 /// no history.
-void record(const std::shared_ptr<OpNode>& node,
+void record(const c10::intrusive_ptr<OpNode>& node,
             std::initializer_list<at::Tensor> inputs,
             at::Tensor& output);
 
-/// A node that libtorch frees without deep recursion.
 template <class Node, class... Arguments>
-std::shared_ptr<Node> make_node(Arguments&&... arguments) {
-  return std::shared_ptr<Node>(new Node(std::forward<Arguments>(arguments)...),
-                               torch::autograd::deleteNode);
+c10::intrusive_ptr<Node> make_node(Arguments&&... arguments) {
+  return c10::make_intrusive<Node>(std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace brigade::tensor
