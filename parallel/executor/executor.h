@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Executor: runs one rank's action list over its stage. One executor for every schedule (law 12).
 ///
-///   Executor executor({.program = &program, .stage = &stage, .parameters = &parameters, .pipeline
-///   = &pp_group,
-///                      .world = &world_group});
+///   Executor executor({.program = &program, .stage = &stage, .parameters = &parameters,
+///                      .pipeline = &pp_group, .world = &world_group});
 ///   Result<StepResult> step = executor.run_step(schedule.per_rank[pp_rank], batch, update);
 ///
 /// Activations and gradients move between stages as tagged messages (microbatch, direction); sends
 /// never block, receives are posted before they are needed. In-flight activations are kept per
 /// microbatch and freed by its backward. The error boundary of a step: whatever libtorch, a kernel
-/// or a communicator throws comes back as an Error that names rank, action and microbatch.
+/// or a communicator throws comes back as an Error that names rank, action and microbatch. What was
+/// posted stays pending until the next step or the executor's end, so that the caller can abort the
+/// world with that Error before a dropped message does.
 ///
 /// Collective: run_step and evaluate, on all ranks of the world.
 #pragma once
@@ -33,11 +34,15 @@ struct Context {
   tensor::Program* program = nullptr;  ///< over the stage's own sub-mesh
   Stage* stage = nullptr;
   zero::ParameterSet* parameters = nullptr;
-  collective::Communicator* pipeline =
-      nullptr;  ///< one rank per stage, in stage order; same coordinates elsewhere
+  /// One rank per stage, in stage order; same coordinates elsewhere. Null where the lists name no
+  /// message and no parameter is tied to another stage's.
+  collective::Communicator* pipeline = nullptr;
   collective::Communicator* world = nullptr;
-  bool counts_loss =
-      true;  ///< one rank among those that hold equal losses (its tensor coordinate is 0)
+  /// One rank among those that hold equal losses (its tensor coordinate is 0).
+  bool counts_loss = true;
+  /// Parameters of this stage that the last stage uses as well, tied (facts.tied_to there names
+  /// them). The owner is on the first stage.
+  std::vector<std::string> tied_owned;
 };
 
 /// This rank's share of one step.
@@ -71,6 +76,8 @@ class Executor {
   /// Forward, backward, reduction, norm, update, gather. If the result is not finite, nothing was
   /// updated and gradients are dropped; the caller decides whether to go on, alike on all ranks
   /// since the result is equal on all.
+  /// Errors: kData when the batch has no trained token; kInternal for what libtorch threw; others
+  /// as they came.
   Result<StepResult> run_step(const std::vector<schedule::Action>& actions,
                               const Batch& batch,
                               const Update& update);

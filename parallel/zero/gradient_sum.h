@@ -26,6 +26,7 @@ class GradientSum {
   /// add() starts anew.
   at::Tensor finish();
 
+  /// Partial sums held now.
   int64_t live_tensors() const { return static_cast<int64_t>(partial_.size()); }
 
  private:
@@ -33,6 +34,9 @@ class GradientSum {
     int64_t microbatches;
     at::Tensor sum;
   };
+
+  /// Adds the last partial sum onto the one before it.
+  void join_last();
 
   Order order_;
   std::vector<Partial> partial_;
