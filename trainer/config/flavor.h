@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Flavors: named model sizes, so that a recipe need not list them.
+#pragma once
+
+#include <string_view>
+
+#include "trainer/config/run_config.h"
+
+namespace brigade::config {
+
+/// The sizes of a flavor that the key table accepts: debugmodel, tiny, small or base.
+Model flavor(std::string_view name);
+
+}  // namespace brigade::config
