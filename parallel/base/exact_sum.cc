@@ -81,8 +81,7 @@ void ExactSum::add(double term) {
   const size_t digit = static_cast<size_t>(position / 32);
   const int shift = position % 32;
   const bool negative = mantissa < 0;
-  uint128 shifted = static_cast<uint128>(negative ? -mantissa : mantissa)
-                              << shift;
+  uint128 shifted = static_cast<uint128>(negative ? -mantissa : mantissa) << shift;
   for (size_t i = digit; shifted != 0; ++i) {
     const int64_t part =
         static_cast<int64_t>(static_cast<uint64_t>(shifted) & static_cast<uint64_t>(kDigitMask));
