@@ -8,7 +8,8 @@
 namespace brigade {
 namespace {
 
-__extension__ typedef unsigned __int128 uint128;  // no ISO name for it
+// It has no ISO name, and `using` takes no __extension__.
+__extension__ typedef unsigned __int128 uint128;  // NOLINT(modernize-use-using)
 
 constexpr int kLowestExponent = -1074;  // of the smallest subnormal
 constexpr int64_t kDigitMask = 0xffffffffLL;
