@@ -85,7 +85,7 @@ install_packages() {
   [ "${#unknown[@]}" = 0 ] || say "not known to this release, left out: ${unknown[*]}"
   if [ "${#known[@]}" != 0 ]; then
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-      -o DPkg::Lock::Timeout=300 "${known[@]}" </dev/null
+      -o DPkg::Lock::Timeout=300 "${known[@]}" </dev/null >/dev/null
   fi
   mapfile -t missing < <(missing_packages build)
   [ "${#missing[@]}" = 0 ] || fail "still missing after the installation: ${missing[*]}"
