@@ -113,13 +113,17 @@ make_venv() {
 
 # Does the index in use offer torch with CUDA and nothing smaller? Reads metadata only.
 torch_needs_cuda() {
-  "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --dry-run --no-deps --ignore-installed \
-    --report - "$@" </dev/null | "$VENV/bin/python" -c '
+  local report
+  report=$("$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --dry-run --no-deps --ignore-installed \
+    --report - "$@" </dev/null) ||
+    fail "pip finds no torch $TORCH_VERSION for $("$VENV/bin/python" --version); what it said is above" \
+      "BRIGADE_PIP_INDEX names another index, LIBTORCH_ROOT a torch folder that is already there"
+  "$VENV/bin/python" -c '
 import json, sys
 from pip._vendor.packaging.requirements import Requirement
-lines = json.load(sys.stdin)["install"][0]["metadata"].get("requires_dist", [])
+lines = json.loads(sys.argv[1])["install"][0]["metadata"].get("requires_dist", [])
 needs = [need for need in map(Requirement, lines) if not need.marker or need.marker.evaluate({"extra": ""})]
-sys.exit(0 if any(need.name.startswith(("nvidia-", "cuda-")) for need in needs) else 1)'
+sys.exit(0 if any(need.name.startswith(("nvidia-", "cuda-")) for need in needs) else 1)' "$report"
 }
 
 # Leaves LIBTORCH_ROOT set, exported and checked.

@@ -6,7 +6,7 @@
 #
 # Says before each step what it does, and changes nothing that is already in place: run it as often as you like. Variables
 # that steer it are at the top of tools/prepare.sh; LIBTORCH_ROOT=<site-packages>/torch uses a libtorch that you have, and
-# BRIGADE_TEXT=FILE trains on a text of your own.
+# BRIGADE_TEXT=FILE (absolute, or from the root of the checkout) trains on a text of your own.
 cd "$(dirname "$0")/.."
 source tools/prepare.sh
 
@@ -38,6 +38,7 @@ step "Training of $recipe: eight processes on this machine, at most three minute
 if [ -e "$run/finished" ]; then
   say "already there: $run (remove it to train again)"
 else
+  [ -x "$brigade" ] || fail "the build left no $brigade"
   "$brigade" train --config="$recipe" "job.dump_folder=$run" "training.dataset_path=$text"
   touch "$run/finished"
 fi
