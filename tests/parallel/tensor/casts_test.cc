@@ -68,7 +68,8 @@ TEST(Casts, KeepValuesAndGradientsOnUnevenSizes) {
 
 TEST(Casts, GatherTheMinorAxisOfADimOverTwo) {
   const at::Tensor whole = at::arange(22, at::kFloat).view({11, 2});
-  const PartitionSpec both({{"x", "y"}});
+  const PartitionSpec::Dim x_then_y = {"x", "y"};
+  const PartitionSpec both(std::vector<PartitionSpec::Dim>{x_then_y});
   const PartitionSpec major({{"x"}});
   for (const auto& axes :
        {std::vector<mesh::Axis>{{"x", 2}, {"y", 4}}, std::vector<mesh::Axis>{{"x", 3}, {"y", 2}}}) {
