@@ -20,8 +20,7 @@ inline int64_t local_target(const LocalLogits& logits, int64_t target) {
 
 BRIGADE_CLONES void row_max(const LocalLogits& logits, int64_t begin, int64_t end, float* max) {
   for (int64_t row = begin; row < end; ++row) {
-    const float* x = logits.values + row * logits.local;
-    max[row] = max_floats(logits.local, [&](int64_t i) { return x[i]; });
+    max[row] = max_floats(logits.values + row * logits.local, logits.local);
   }
 }
 

@@ -27,7 +27,8 @@ struct LocalLogits {
   int64_t first;        // global id of the first of them
 };
 
-/// The largest logit of each row; -infinity where no class is held here.
+/// The largest logit of each row, NaN passed over or not (lanes.h); -infinity where no class is
+/// held.
 void row_max(const LocalLogits& logits, int64_t begin, int64_t end, float* max);
 
 /// sum exp(x - max), exp in float and the sum in double, rounded once.

@@ -33,9 +33,21 @@ TEST(Lanes, FindTheMaximumWhereverItStands) {
   for (int64_t place = 0; place < 100; ++place) {
     Floats x = random_floats(100, 3);
     x[to_size(place)] = 5;
-    EXPECT_EQ(max_floats(100, [&](int64_t i) { return x[to_size(i)]; }), 5.0F);
+    EXPECT_EQ(max_floats(x.data(), 100), 5.0F);
   }
-  EXPECT_EQ(max_floats(0, [](int64_t) { return 0.0F; }), -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(max_floats(nullptr, 0), -std::numeric_limits<float>::infinity());
+}
+
+TEST(Lanes, OrderFloatsOfBothSigns) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Floats ascending = {-infinity, -3e38F, -1.0F, -1e-44F, -0.0F, 0.0F, 1e-44F, 2.0F, infinity};
+  for (size_t i = 0; i < ascending.size(); ++i) {
+    const float max = max_floats(ascending.data(), static_cast<int64_t>(i + 1));
+    EXPECT_EQ(std::bit_cast<uint32_t>(max), std::bit_cast<uint32_t>(ascending[i]));
+  }
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(max_floats(Floats{-1, -nan, -2}.data(), 3), -1.0F);
+  EXPECT_TRUE(std::isnan(max_floats(Floats{-1, nan, -2}.data(), 3)));
 }
 
 TEST(Lanes, CallEachTermOnceInOrderOfLanes) {
