@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules between files: direction of includes, the torch-free half, mirrored tests, dead files."""
 
+import fnmatch
 import pathlib
 import re
 
@@ -55,28 +56,32 @@ def _includes(tree, path):
                 yield path, number, "torch-free", f"{match[2]} in {module.folder}, which links no libtorch"
         elif match[1] == '"':
             target = tree.module_of(match[2])
-            if target is None or match[2] not in tree.files:
-                yield path, number, "include", f"{match[2]} is no file of a module; includes run from the root"
-            elif target.folder not in reachable:
+            if match[2] not in tree.files:
+                yield path, number, "include", f"{match[2]} is no file here; includes run from the root"
+            elif target is not None and target.folder not in reachable:
                 yield path, number, "direction", f"{target.folder} is not among the DEPENDS of {module.folder}"
 
 
 def _mirrors(tree):
-    allowed = {}
-    if UNMIRRORED in tree.files:
-        for number, line in enumerate(tree.lines(UNMIRRORED), 1):
-            if line.strip() and not line.startswith("#"):
-                source, _, reason = line.partition(":")
-                allowed[source.strip()] = number
-                if not reason.strip():
-                    yield UNMIRRORED, number, "mirror", f"{source.strip()} is listed without a reason"
-    for path in tree.matching(".cc"):
-        test = f"tests/{path[:-3]}_test.cc"
-        if path.startswith(SOURCE_FOLDERS) and test not in tree.files and path not in allowed:
-            yield path, 1, "mirror", f"{test} does not exist"
-    for path, number in allowed.items():
-        if path not in tree.files or f"tests/{path[:-3]}_test.cc" in tree.files:
-            yield UNMIRRORED, number, "mirror", f"{path} needs no entry any more"
+    alone = [
+        path
+        for path in tree.matching(".cc")
+        if path.startswith(SOURCE_FOLDERS) and f"tests/{path[:-3]}_test.cc" not in tree.files
+    ]
+    allowed = set()
+    for number, line in enumerate(tree.lines(UNMIRRORED) if UNMIRRORED in tree.files else [], 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        pattern, _, reason = line.partition(":")
+        covered = fnmatch.filter(alone, pattern.strip())
+        allowed.update(covered)
+        if not reason.strip():
+            yield UNMIRRORED, number, "mirror", f"{pattern.strip()} is listed without a reason"
+        if not covered:
+            yield UNMIRRORED, number, "mirror", f"{pattern.strip()} needs no entry any more"
+    for path in alone:
+        if path not in allowed:
+            yield path, 1, "mirror", f"tests/{path[:-3]}_test.cc does not exist"
 
 
 def _dead(tree):
