@@ -27,7 +27,8 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void join_rows(TermOp op, const T* a, const T* b, T* out, int64_t count) {
+[[gnu::always_inline]] inline void join_rows(
+    TermOp op, const T* a, const T* b, T* out, int64_t count) {
   switch (op) {
     case TermOp::kSum:
       for (int64_t i = 0; i < count; ++i) {
@@ -61,13 +62,11 @@ template <class Signed, class Unsigned>
   }
 }
 
-BRIGADE_CLONES void join(
-    TermOp op, const float* a, const float* b, float* out, int64_t count) {
+BRIGADE_CLONES void join(TermOp op, const float* a, const float* b, float* out, int64_t count) {
   join_rows(op, a, b, out, count);
 }
 
-BRIGADE_CLONES void join(
-    TermOp op, const double* a, const double* b, double* out, int64_t count) {
+BRIGADE_CLONES void join(TermOp op, const double* a, const double* b, double* out, int64_t count) {
   join_rows(op, a, b, out, count);
 }
 
