@@ -20,15 +20,21 @@ bool python(const TemporaryFolder& folder, const char* script) {
   return std::system(command.c_str()) == 0;  // NOLINT(concurrency-mt-unsafe)
 }
 
+// Newer libraries take addresses, older ones bytes.
 constexpr const char* kWrite = R"(
-from safetensors import serialize_file
-data = bytes(range(24))
-serialize_file({
-  "w": {"dtype": "float32", "shape": [2, 3], "data": data},
-  "ä\"\n": {"dtype": "int64", "shape": [1], "data": data[:8]},
-  "b": {"dtype": "bfloat16", "shape": [4], "data": data[:8]},
-  "a": {"dtype": "bfloat16", "shape": [], "data": data[:2]},
-  "e": {"dtype": "float32", "shape": [0, 5], "data": b""},
+import ctypes, safetensors
+data = ctypes.create_string_buffer(bytes(range(24)), 24)
+def tensor(dtype, shape, size):
+  if hasattr(safetensors, "TensorSpec"):
+    return safetensors.TensorSpec(
+        dtype=dtype, shape=shape, data_ptr=ctypes.addressof(data), data_len=size)
+  return {"dtype": dtype, "shape": shape, "data": data.raw[:size]}
+safetensors.serialize_file({
+  "w": tensor("float32", [2, 3], 24),
+  "\u00e4\"\n": tensor("int64", [1], 8),
+  "b": tensor("bfloat16", [4], 8),
+  "a": tensor("bfloat16", [], 2),
+  "e": tensor("float32", [0, 5], 0),
 }, "python.safetensors", {"format": "pt"})
 )";
 
