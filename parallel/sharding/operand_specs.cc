@@ -14,6 +14,10 @@ AxisNames with(AxisNames axes, const std::string& axis) {
   return axes;
 }
 
+bool has_gradient(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kBFloat16 || dtype == DType::kFloat64;
+}
+
 AxisNames without(AxisNames axes, const std::string& axis) {
   std::erase(axes, axis);
   return axes;
@@ -108,6 +112,9 @@ Result<bool> OperandSpecs::settle_axis(const std::string& axis) {
   size_t replicated = kNone;
   size_t reduced = kNone;
   for (size_t index = 0; index < specs_.size(); ++index) {
+    if (!has_gradient(operands_[index].dtype)) {
+      continue;
+    }
     const AxisState state = specs_[index].state(axis);
     replicated = state == AxisState::kReplicated && !gathered(index, axis) ? index : replicated;
     reduced = state == AxisState::kReduced ? index : reduced;
@@ -125,8 +132,10 @@ Result<bool> OperandSpecs::settle_axis(const std::string& axis) {
                         "}"));
   }
   const bool to_reduced = mark || reduced != kNone;
-  for (PartitionSpec& spec : specs_) {
-    if (to_reduced && spec.state(axis) == AxisState::kReplicated) {
+  for (size_t index = 0; index < specs_.size(); ++index) {
+    PartitionSpec& spec = specs_[index];
+    if (to_reduced && has_gradient(operands_[index].dtype) &&
+        spec.state(axis) == AxisState::kReplicated) {
       spec = spec.with_reduced(with(spec.reduced(), axis));
     }
   }

@@ -10,6 +10,8 @@
 ///                reduced operands pass free, their gradient being unreduced by definition;
 ///   none varies  all replicated: the result is replicated; all reduced: the result is reduced;
 ///                a mix is an error: the two would be owed different gradients.
+///
+/// Integers and masks are owed no gradient: their copies fit any others and are never marked.
 #pragma once
 
 #include <span>

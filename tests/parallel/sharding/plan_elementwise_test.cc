@@ -115,6 +115,12 @@ TEST(PlanElementwise, TakesOneElementTypeAndMasks) {
   operands[0].dtype = DType::kBool;
   EXPECT_EQ(plan_elementwise(mesh_of("x2"), "where", operands, false)->local_result.dtype,
             DType::kFloat32);
+  const std::vector<TensorType> reduced = {operands[0], type("8{R:x}"), type("8{R:x}")};
+  EXPECT_EQ(text_of(plan_elementwise(mesh_of("x2"), "where", reduced, false), mesh_of("x2")),
+            "- | - | - -> 8{R:x}");
+  const std::vector<TensorType> split = {operands[0], type("4@x,8"), type("4@x,8")};
+  EXPECT_EQ(text_of(plan_elementwise(mesh_of("x2"), "where", split, false), mesh_of("x2")),
+            "- | - | - -> 4@x,8");
   operands[1].dtype = DType::kBFloat16;
   EXPECT_THAT(text_of(plan_elementwise(mesh_of("x2"), "where", operands, false), mesh_of("x2")),
               HasSubstr("element types differ: bf16 and f32 of operand 2"));
