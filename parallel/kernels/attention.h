@@ -13,6 +13,8 @@
 /// A *unit* is one key-value head of one batch entry with its query heads; calls on disjoint unit
 /// ranges write disjoint outputs, and splitting the range changes no bit. The products use the
 /// calling thread's setting (matmul.h).
+/// Later tokens have weight 0, but products run over whole tiles: an infinite or NaN value of a
+/// later token in the same tile of rows reaches earlier ones.
 /// Memory grows with sequence^2: for long sequences use a kernel that keeps no probabilities.
 /// Thread safety: calls on disjoint unit ranges with scratch of their own, safe.
 #pragma once

@@ -3,9 +3,8 @@
 
 namespace brigade::kernels {
 
-BRIGADE_CLONES std::string_view instruction_set() {
-  // The compiler defines these per translation unit, not per clone: ask the processor as the
-  // loader did.
+// The processor is asked as the loader asked it; a clone cannot tell which one it is.
+std::string_view instruction_set() {
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
     !defined(__SANITIZE_ADDRESS__)
   if (__builtin_cpu_supports("x86-64-v4") != 0) {

@@ -9,8 +9,8 @@
 ///          {.data = y, .dtype = DType::kFloat32, .row_stride = out});
 ///
 /// Strides count elements. Transposed views are taken as they are, nothing is copied. The kernel
-/// for a shape is made once per thread and kept (4 us, then 0.4 us a call). Equal shape, strides,
-/// thread count and processor give equal bits, wherever the data lies.
+/// for a shape is made once per thread and kept; a call then costs below 1 us beside the product.
+/// Equal shape, strides, thread count and processor give equal bits, wherever the data lies.
 /// Thread safety: safe, from any number of threads, on disjoint outputs.
 #pragma once
 
