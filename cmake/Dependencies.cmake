@@ -28,8 +28,15 @@ find_package(spdlog QUIET)
 brigade_require(spdlog libspdlog-dev spdlog_FOUND)
 
 if(BRIGADE_WITH_ONEDNN)
-  find_package(dnnl QUIET)
-  brigade_require("oneDNN" libdnnl-dev dnnl_FOUND)
+  # Not by its own package file, which asks for the development files of OpenCL, unused here.
+  find_path(BRIGADE_ONEDNN_INCLUDE dnnl.hpp)
+  find_library(BRIGADE_ONEDNN_LIBRARY dnnl)
+  brigade_require("oneDNN" libdnnl-dev BRIGADE_ONEDNN_LIBRARY)
+  find_package(OpenMP QUIET COMPONENTS CXX)
+  brigade_require("OpenMP" g++ OpenMP_CXX_FOUND)
+  add_library(dnnl::dnnl UNKNOWN IMPORTED)
+  set_target_properties(dnnl::dnnl PROPERTIES IMPORTED_LOCATION "${BRIGADE_ONEDNN_LIBRARY}"
+    INTERFACE_INCLUDE_DIRECTORIES "${BRIGADE_ONEDNN_INCLUDE}")
 endif()
 
 if(BRIGADE_BUILD_TESTS)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The precompiled header of the torch half. Sources still include what they use; this only makes it
 // cheap.
 #pragma once

@@ -8,7 +8,8 @@
 namespace brigade {
 namespace {
 
-__extension__ typedef unsigned __int128 uint128;  // no ISO name for it
+// It has no ISO name, and `using` takes no __extension__.
+__extension__ typedef unsigned __int128 uint128;  // NOLINT(modernize-use-using)
 
 constexpr int kLowestExponent = -1074;  // of the smallest subnormal
 constexpr int64_t kDigitMask = 0xffffffffLL;
@@ -81,8 +82,7 @@ void ExactSum::add(double term) {
   const size_t digit = static_cast<size_t>(position / 32);
   const int shift = position % 32;
   const bool negative = mantissa < 0;
-  uint128 shifted = static_cast<uint128>(negative ? -mantissa : mantissa)
-                              << shift;
+  uint128 shifted = static_cast<uint128>(negative ? -mantissa : mantissa) << shift;
   for (size_t i = digit; shifted != 0; ++i) {
     const int64_t part =
         static_cast<int64_t>(static_cast<uint64_t>(shifted) & static_cast<uint64_t>(kDigitMask));

@@ -37,7 +37,8 @@ class Mesh {
   /// No axes: one rank.
   Mesh() = default;
 
-  /// Errors: kUsage for an empty or repeated name, or a size below 1; the text shows the axes.
+  /// Errors: kUsage for an empty or repeated name, one that is not a word ([A-Za-z_][A-Za-z0-9_]*),
+  /// a size below 1, or more than 2^31 - 1 ranks; the text shows the axes.
   static Result<Mesh> create(std::vector<Axis> axes);
 
   const std::vector<Axis>& axes() const { return axes_; }

@@ -4,6 +4,8 @@
 /// pictures show.
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,7 +30,23 @@ enum class ActionKind : uint8_t {
                        ///< other uses
 };
 
+/// How every rank ends a step, in this order.
+inline constexpr std::array kTail = {ActionKind::kReduceGradients,
+                                     ActionKind::kExchangeTied,
+                                     ActionKind::kGradientNorm,
+                                     ActionKind::kOptimizerStep,
+                                     ActionKind::kGatherParameters};
+
+/// PyTorch's spelling where it has one: "F", "B", "SEND_F", "RECV_F", "SEND_B", "RECV_B",
+/// "REDUCE_GRAD"; ours for the rest: "EXCHANGE_TIED", "NORM", "OPT_STEP", "GATHER_PARAMS".
 std::string_view to_string(ActionKind kind);
+
+/// Forward or backward.
+bool is_compute(ActionKind kind);
+bool is_send(ActionKind kind);
+bool is_receive(ActionKind kind);
+/// One of kTail.
+bool is_tail(ActionKind kind);
 
 struct Action {
   int64_t id = -1;  ///< unique in the schedule
@@ -45,5 +63,23 @@ struct Action {
 /// PyTorch's spelling where it has one, so that its schedule files can be read. (Its SEND_F of
 /// stage s sends the output of s, as ours does; its RECV_F of s receives the input of s.)
 std::string to_string(const Action& action);
+
+/// What both ends of a point-to-point message agree on, and all that matches a receive with its
+/// send. (stage, microbatch, direction) is the message's tag: `stage` is the sender's.
+struct Message {
+  ActionKind direction = ActionKind::kSendActivation;  ///< the sending kind
+  StageId stage;
+  MicrobatchId microbatch;
+
+  auto operator<=>(const Message&) const = default;
+};
+
+/// The message that a send or a receive moves. Needs is_send or is_receive.
+Message message_of(const Action& action);
+
+/// The message of the send that a compute action feeds, and of the receive that feeds it, where the
+/// neighbour stage is on another rank. Needs is_compute.
+Message message_out(const Action& compute);
+Message message_in(const Action& compute);
 
 }  // namespace brigade::schedule

@@ -50,6 +50,11 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
+/// A receive stands directly before its consumer and a send directly after its producer; both ends
+/// of a channel (sending rank, receiving rank, direction) list its messages in one order, so an
+/// executor may post the next receives of a rank early, in list order, to any depth. GPipe's
+/// backwards run from the last microbatch to the first, so that activations are freed as a stack.
+///
 /// Compute actions, lowered sends and receives, and the optimizer's tail. Any microbatches >= 1,
 /// also fewer than ranks. Errors: kUsage for ranks or microbatches below 1.
 Result<Schedule> generate(const Request& request);
@@ -61,8 +66,16 @@ Result<Schedule> generate(const Request& request);
 /// with rank, position and both neighbours of the first offending action, or the wait cycle.
 Result<void> validate(const Schedule& schedule);
 
-/// One line per rank: the actions as text, joined by ", "; PyTorch's CSV form. compute_only leaves
-/// out all but F and B.
+/// One line per rank, each ended by a newline: the actions as text, joined by ","; PyTorch's CSV
+/// form. compute_only leaves out all but F and B.
 std::string to_csv(const Schedule& schedule, bool compute_only);
+
+/// The schedule whose compute actions are `text`, one row per rank of `header`: sends, receives and
+/// the tail are placed by our own lowering, so parse_csv(to_csv(s, true), s.header) == s. Empty
+/// cells (PyTorch's idle steps) and spaces are passed over. The result is validated.
+///
+/// Errors: kData with row, column and the cell for what is no forward or backward of a stage and
+/// microbatch of `header`; kUsage as validate() for a schedule that cannot run.
+Result<Schedule> parse_csv(std::string_view text, const Header& header);
 
 }  // namespace brigade::schedule

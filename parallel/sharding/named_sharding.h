@@ -4,8 +4,7 @@
 ///   NamedSharding s = value_or_throw(NamedSharding::create(mesh, PartitionSpec({{"data"}, {}})));
 ///   s.local_shape({8, 4}, rank);    // {2, 4} on a data axis of 4
 ///   s.box({8, 4}, rank);            // rows [2, 4) on the second
-///   s.replica_id(rank);             // numbers the equal copies of one box, in mesh order; exactly
-///   one is 0
+///   s.replica_id(rank);             // numbers the copies of one box; exactly one is 0
 #pragma once
 
 #include <cstdint>

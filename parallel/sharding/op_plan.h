@@ -60,12 +60,15 @@ struct CastStep {
 
 using Casts = std::vector<CastStep>;
 
+/// How the terms of an unreduced local result are joined.
+enum class Reduction { kSum, kMax, kMin };
+
 struct OpPlan {
   std::vector<Casts> inputs;  ///< one list per operand, often empty
   TensorType local_result;    ///< what the local op makes of the cast operands
   Casts output;               ///< from local_result to the asked type
-  std::string
-      reason;  ///< for the ledger: "einsum bsd,hd->bsh: contracting dim sharded on one side"
+  std::string reason;         ///< for the ledger: "einsum bsd,hd->bsh: contracting index d is ..."
+  Reduction reduction = Reduction::kSum;  ///< of `output`; other than sums from plan_reduce alone
 
   const TensorType& result() const { return output.empty() ? local_result : output.back().to; }
 };
@@ -76,9 +79,24 @@ struct OpPlan {
 Result<Casts> plan_reshard(const mesh::Mesh& mesh, const TensorType& from, const PartitionSpec& to);
 
 /// Any two-operand einsum with single-letter indices, no repeated index within an operand and no
-/// ellipsis. `out`, when given, resolves contraction over equal axes on both sides: unreduced, or
-/// further to all-reduce/reduce-scatter. Errors: kType naming the operands, the index, the axes,
-/// and `out=` or `reshard`.
+/// ellipsis. Batch and free dims carry their sharding to the result; a batch dim that one operand
+/// does not split is sliced as the other's.
+///
+/// Contraction over equal axes on both sides (or of an index that one operand alone has) leaves one
+/// term of a sum per rank: `out` must say what becomes of it - unreduced, all-reduced by not naming
+/// the axes, or reduce-scattered to a dim.
+///
+/// Contraction split on one side gathers that operand, as a weight stored in shards is gathered
+/// before use. Which copies it becomes, per axis: where the other operand is split over the axis
+/// (the batch, say) each rank multiplies the weight by data of its own, its gradient is a term of a
+/// sum, and the weight becomes Reduced (backward: reduce-scatter). Where nothing is split over it,
+/// all ranks compute the same gradient, and it becomes Replicated (backward: slice).
+///
+/// One axis on two dims of the result is an error, unless `out` keeps it on one: then the operand
+/// with the other dim is gathered, by the same rule. Where an axis is split in one operand,
+/// replicated ones pass kMarkReduced and reduced ones pass free (operand_specs.h).
+///
+/// Errors: kType naming the operands, the index, the axes, and `out=` or `reshard`.
 Result<OpPlan> plan_einsum(const mesh::Mesh& mesh,
                            std::string_view equation,
                            const TensorType& a,
@@ -86,8 +104,12 @@ Result<OpPlan> plan_einsum(const mesh::Mesh& mesh,
                            std::optional<PartitionSpec> out);
 
 /// Elementwise with broadcasting of equal-rank or lower-rank operands: add, multiply, silu-gate and
-/// the like. `linear`: the op is linear in all operands together (add), so equal unreduced sets
-/// pass through. Errors: kType for two different axes on one dim, for an unreduced operand of a
+/// the like. An operand whose full-size dim is not split where another's is, is sliced; other
+/// copies beside a split operand are marked reduced. `linear`: the op is linear in all operands
+/// together (add, negate), so equal unreduced sets pass through. Of other ops only those named
+/// "mul" and "div" take an unreduced operand (div: the numerator), beside reduced ones. The result
+/// has the element type of the operands that are not bool, which must be one; comparisons put bool
+/// in its place. Errors: kType for two different axes on one dim, for an unreduced operand of a
 /// nonlinear op, and so on.
 Result<OpPlan> plan_elementwise(const mesh::Mesh& mesh,
                                 std::string_view op,

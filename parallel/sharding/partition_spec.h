@@ -2,11 +2,10 @@
 /// PartitionSpec: which mesh axes split which dims of a tensor, and which axes carry unfinished
 /// sums.
 ///
-///   PartitionSpec({{"data"}, {}});                            // dim 0 over "data", dim 1 not
-///   split PartitionSpec({{"tp", "dp_shard"}, {}});                  // dim 0 over both, "tp" major
-///   PartitionSpec({{}, {}}).with_unreduced({"tp"});           // each tp rank holds one term of a
-///   sum PartitionSpec({{}, {}}).with_reduced({"dp_shard"});       // equal copies; the gradient
-///   will be unreduced
+///   PartitionSpec({{"data"}, {}});                       // dim 0 over "data", dim 1 not split
+///   PartitionSpec({{"tp", "dp_shard"}, {}});             // dim 0 over both, "tp" major
+///   PartitionSpec({{}, {}}).with_unreduced({"tp"});      // each tp rank has one term of a sum
+///   PartitionSpec({{}, {}}).with_reduced({"dp_shard"});  // equal copies, unreduced gradient
 ///
 /// Per axis a tensor is in one of four states: Sharded (the axis splits a dim), Replicated (not
 /// mentioned), Unreduced, Reduced. Interned: two specs are equal exactly if their pointers are, so

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "parallel/base/dtype.h"
 #include "parallel/sharding/interval.h"
@@ -20,6 +21,9 @@ struct TensorType {
   PartitionSpec spec;
 
   bool operator==(const TensorType&) const = default;
+
+  /// The text form back into a type. Errors: kUsage with the position.
+  static Result<TensorType> parse(std::string_view text);
 
   /// Axis sets in the order of their names; with a mesh, in mesh order.
   std::string to_string() const;

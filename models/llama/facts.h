@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which parameters the model has, and which of them a pipeline stage holds: ParameterFacts under
+/// Hugging Face's names.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/llama/config.h"
+#include "parallel/sharding/interval.h"
+#include "parallel/sharding/parameter_facts.h"
+#include "parallel/zero/placement.h"
+
+namespace brigade::llama {
+
+/// Blocks of stage `stage` of `stages`: floor intervals, so sizes differ by at most one and every
+/// block is on one stage.
+sharding::Interval stage_layers(const Config& config, int64_t stage, int64_t stages);
+
+/// All uses of parameters on one stage, in forward order. A tied head is a use of its own, tied_to
+/// the embedding.
+std::vector<sharding::ParameterFacts> stage_facts(const Config& config,
+                                                  int64_t stage,
+                                                  int64_t stages);
+
+/// Tensor parallelism as placement: vocabulary, heads and the hidden dim of the feed-forward over
+/// "tp".
+zero::AxisRules tensor_parallel_rules();
+
+}  // namespace brigade::llama

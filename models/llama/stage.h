@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// LlamaStage: one pipeline stage's part of the decoder - embedding, blocks, norm, head, loss - as
+/// sharded-tensor ops.
+///
+/// RMSNorm before each half, rotary positions, causal grouped-query attention, SwiGLU, no biases
+/// (Touvron et al., 2023). Knows no rank: that a product is column- or row-parallel, that a
+/// vocabulary is split, that a batch is shared, all follows from the types of weights and inputs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "models/llama/config.h"
+#include "parallel/executor/stage.h"
+#include "parallel/mesh/mesh.h"
+#include "parallel/tensor/ops/rotary.h"
+#include "parallel/zero/parameter_set.h"
+
+namespace brigade::llama {
+
+class LlamaStage final : public executor::Stage {
+ public:
+  /// Borrows `program` and `parameters` (of stage_facts). `batch_axes`: the mesh axes that share a
+  /// batch, major first.
+  LlamaStage(const Config& config,
+             int64_t stage,
+             int64_t stages,
+             int64_t sequence,
+             mesh::AxisNames batch_axes,
+             tensor::Program& program,
+             zero::ParameterSet& parameters);
+
+  bool is_first() const override { return stage_ == 0; }
+  bool is_last() const override { return stage_ == stages_ - 1; }
+  sharding::TensorType input_type(int64_t batch, int64_t sequence) const override;
+  tensor::ShardedTensor forward(const executor::Microbatch& microbatch,
+                                const tensor::ShardedTensor& activation) override;
+
+ private:
+  tensor::ShardedTensor embed(const executor::Microbatch& microbatch) const;
+  tensor::ShardedTensor attention(const tensor::ShardedTensor& x, const std::string& prefix) const;
+  tensor::ShardedTensor feed_forward(const tensor::ShardedTensor& x,
+                                     const std::string& prefix) const;
+  tensor::ShardedTensor losses(const tensor::ShardedTensor& x,
+                               const executor::Microbatch& microbatch) const;
+  const tensor::ShardedTensor& weight(const std::string& name) const;
+  /// This data rank's rows as a piece of the batch over all data ranks.
+  tensor::ShardedTensor ids(const at::Tensor& rows) const;
+
+  Config config_;
+  int64_t stage_;
+  int64_t stages_;
+  mesh::AxisNames batch_axes_;
+  tensor::Program& program_;
+  zero::ParameterSet& parameters_;
+  tensor::RotaryTable rotary_;
+};
+
+}  // namespace brigade::llama

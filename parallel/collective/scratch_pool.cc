@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parallel/collective/scratch_pool.h"
+
+#include <new>
+#include <utility>
+
+namespace brigade::collective {
+namespace {
+
+constexpr std::align_val_t kAlignment{4096};
+
+}  // namespace
+
+void ScratchPool::Block::Free::operator()(std::byte* bytes) const noexcept {
+  ::operator delete[](bytes, kAlignment);
+}
+
+ScratchPool::Block ScratchPool::take() {
+  if (free_.empty()) {
+    return {std::unique_ptr<std::byte[], Block::Free>(
+        static_cast<std::byte*>(::operator new[](kBlockBytes, kAlignment)))};
+  }
+  Block block = std::move(free_.back());
+  free_.pop_back();
+  return block;
+}
+
+void ScratchPool::give(Block block) {
+  if (free_.size() < kKeptBlocks) {
+    free_.push_back(std::move(block));
+  }
+}
+
+}  // namespace brigade::collective

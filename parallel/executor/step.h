@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Step: the state of one run over an action list, and what each kind of action does. Internal to
+/// the module; the executor drives it and catches what it throws.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "parallel/executor/agreement.h"
+#include "parallel/executor/executor.h"
+#include "parallel/executor/messages.h"
+
+namespace brigade::executor {
+
+class Step {
+ public:
+  /// `update` is null in an evaluation, which keeps no history. All are borrowed.
+  Step(const Context& context,
+       const std::vector<schedule::Action>& actions,
+       const Batch& batch,
+       const Update* update);
+
+  /// Does actions[index]; called for each, in order. Throws.
+  void perform(size_t index);
+
+  /// After the last action: waits for what was sent. Throws.
+  void finish();
+
+  /// Of a training step, after kGradientNorm.
+  const StepResult& result() const { return result_; }
+  const ExactSum& loss() const { return terms_.loss; }
+
+ private:
+  /// A microbatch between its forward and its backward.
+  struct InFlight {
+    tensor::ShardedTensor input;  ///< a leaf; undefined on the first stage
+    tensor::ShardedTensor output;
+    at::Tensor output_gradient;  ///< received
+    at::Tensor input_gradient;   ///< to be sent
+  };
+
+  InFlight& in_flight(const schedule::Action& action);
+  const Microbatch& microbatch(const schedule::Action& action) const;
+  bool trains() const { return update_ != nullptr; }
+
+  void post_receives();
+  /// What `action` receives, empty; undefined while the shape is not known yet.
+  at::Tensor receive_buffer(const schedule::Action& action);
+
+  void receive_activation(const schedule::Action& action);
+  void receive_gradient(const schedule::Action& action);
+  void send_activation(const schedule::Action& action);
+  void send_gradient(const schedule::Action& action);
+  void forward(const schedule::Action& action);
+  void backward(const schedule::Action& action);
+  void add_losses(const at::Tensor& losses);
+  void exchange_tied();
+  void measure();
+  void update();
+  void gather();
+
+  const Context& context_;
+  const std::vector<schedule::Action>& actions_;
+  const Batch& batch_;
+  const Update* update_;
+  Messages messages_;
+  size_t next_receive_ = 0;  // the first action that may still be a receive to post
+  std::vector<InFlight> in_flight_;
+  LocalTerms terms_;
+  StepResult result_;
+};
+
+}  // namespace brigade::executor

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Causal grouped-query attention, composed of matrix products over tiles of rows and the causal
+/// softmax: o = softmax(q k^T / sqrt(head_dim)) v, each row seeing the keys up to its own position.
+///
+///   std::vector<float> p(attention_probabilities(shape));          // kept for backward
+///   attention_forward(shape, q, k, v, o, p, 0, shape.units());
+///   std::vector<float> scratch(attention_scratch(shape));          // one per concurrent call
+///   attention_backward(shape, q, k, v, p, do, dq, dk, dv, scratch, 0, shape.units());
+///
+/// q, o: [batch, sequence, query_heads * head_dim]; k, v: [batch, sequence, key_value_heads *
+/// head_dim]; contiguous; query head h reads key-value head h / (query_heads / key_value_heads).
+/// A tile of rows only meets the keys up to its last row, which saves almost half of the products.
+/// A *unit* is one key-value head of one batch entry with its query heads; calls on disjoint unit
+/// ranges write disjoint outputs, and splitting the range changes no bit. The products use the
+/// calling thread's setting (matmul.h).
+/// Memory grows with sequence^2: for long sequences use a kernel that keeps no probabilities.
+/// Thread safety: calls on disjoint unit ranges with scratch of their own, safe.
+#pragma once
+
+#include <cstdint>
+
+namespace brigade::kernels {
+
+struct AttentionShape {
+  int64_t batch;
+  int64_t sequence;
+  int64_t query_heads;
+  int64_t key_value_heads;  // divides query_heads
+  int64_t head_dim;
+
+  int64_t units() const { return batch * key_value_heads; }
+};
+
+/// Floats of `p`: for each (batch entry, query head), tiles of rows, each row as long as its tile's
+/// last one sees. The layout is attention's own.
+int64_t attention_probabilities(const AttentionShape& shape);
+
+/// Floats of backward's `scratch`.
+int64_t attention_scratch(const AttentionShape& shape);
+
+/// Writes o and p of units [begin, end).
+void attention_forward(const AttentionShape& shape,
+                       const float* q,
+                       const float* k,
+                       const float* v,
+                       float* o,
+                       float* p,
+                       int64_t begin,
+                       int64_t end);
+
+/// Writes dq, dk and dv of units [begin, end); dk and dv sum over the query heads of a unit in
+/// order. p as forward wrote it; d_out is the gradient of o.
+void attention_backward(const AttentionShape& shape,
+                        const float* q,
+                        const float* k,
+                        const float* v,
+                        const float* p,
+                        const float* d_out,
+                        float* dq,
+                        float* dk,
+                        float* dv,
+                        float* scratch,
+                        int64_t begin,
+                        int64_t end);
+
+}  // namespace brigade::kernels

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parallel/sharding/partition_spec.h"
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "parallel/base/mutex.h"
+#include "parallel/base/text.h"
+#include "parallel/sharding/scanner.h"
+
+namespace brigade::sharding {
+
+struct PartitionSpec::Data {
+  std::vector<Dim> dims;  // the last one is not empty
+  AxisNames unreduced;    // sorted, each once
+  AxisNames reduced;
+
+  auto operator<=>(const Data&) const = default;
+};
+
+namespace {
+
+void sort_once(AxisNames& names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+}
+
+// Specs are values: the table only makes equal ones share an address. It lives as long as the
+// process, for specs may sit in statics.
+const PartitionSpec::Data* intern(PartitionSpec::Data data) {
+  static auto& mutex = *new Mutex;
+  static auto& table = *new std::set<PartitionSpec::Data>;
+  while (!data.dims.empty() && data.dims.back().empty()) {
+    data.dims.pop_back();
+  }
+  sort_once(data.unreduced);
+  sort_once(data.reduced);
+  const MutexLock lock(mutex);
+  return &*table.insert(std::move(data)).first;
+}
+
+std::string dim_text(const PartitionSpec::Dim& axes) {
+  if (axes.empty()) {
+    return "None";
+  }
+  std::vector<std::string> quoted;
+  for (const std::string& axis : axes) {
+    quoted.push_back(concat('"', axis, '"'));
+  }
+  return quoted.size() == 1 ? quoted.front() : concat('(', join(quoted), ')');
+}
+
+Result<std::string> parse_quoted(Scanner& in) {
+  const char quote = in.take('"') ? '"' : '\'';
+  if (quote == '\'' && !in.take('\'')) {
+    return in.expected("None, an axis in quotes or a tuple of them");
+  }
+  std::string axis = in.word();
+  if (axis.empty()) {
+    return in.expected("the name of an axis");
+  }
+  if (!in.take(quote)) {
+    return in.expected("the closing quote");
+  }
+  return axis;
+}
+
+Result<PartitionSpec::Dim> parse_tuple(Scanner& in) {
+  PartitionSpec::Dim axes;
+  while (!in.take(')')) {
+    Result<std::string> axis = parse_quoted(in);
+    if (!axis) {
+      return fail(axis.error());
+    }
+    axes.push_back(std::move(*axis));
+    if (in.take(')')) {
+      break;
+    }
+    if (!in.take(',')) {
+      return in.expected(", or )");
+    }
+  }
+  return axes;
+}
+
+Result<PartitionSpec::Dim> parse_dim(Scanner& in) {
+  if (in.take('(')) {
+    return parse_tuple(in);
+  }
+  Scanner ahead = in;
+  if (ahead.word() == "None") {
+    in = ahead;
+    return PartitionSpec::Dim();
+  }
+  Result<std::string> axis = parse_quoted(in);
+  if (!axis) {
+    return fail(axis.error());
+  }
+  return PartitionSpec::Dim{std::move(*axis)};
+}
+
+AxisNames names_of(const mesh::Mesh& mesh) {
+  AxisNames names;
+  for (const mesh::Axis& axis : mesh.axes()) {
+    names.push_back(axis.name);
+  }
+  return names;
+}
+
+/// Where a spec mentions an axis, for messages.
+std::vector<std::pair<std::string, std::string>> mentions(const PartitionSpec& spec) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (size_t dim = 0; dim < spec.dims(); ++dim) {
+    for (const std::string& axis : spec.dim(dim)) {
+      all.emplace_back(axis, concat("dim ", dim));
+    }
+  }
+  for (const std::string& axis : spec.unreduced()) {
+    all.emplace_back(axis, "the unreduced set");
+  }
+  for (const std::string& axis : spec.reduced()) {
+    all.emplace_back(axis, "the reduced set");
+  }
+  return all;
+}
+
+}  // namespace
+
+PartitionSpec::PartitionSpec() : data_(intern({})) {}
+
+PartitionSpec::PartitionSpec(std::vector<Dim> dims) : data_(intern({std::move(dims), {}, {}})) {}
+
+Result<PartitionSpec> PartitionSpec::parse(std::string_view text) {
+  Scanner in(text);
+  if (!in.take('(')) {
+    return in.expected("(");
+  }
+  std::vector<Dim> dims;
+  while (!in.take(')')) {
+    Result<Dim> dim = parse_dim(in);
+    if (!dim) {
+      return fail(dim.error());
+    }
+    dims.push_back(std::move(*dim));
+    if (in.take(')')) {
+      break;
+    }
+    if (!in.take(',')) {
+      return in.expected(", or )");
+    }
+  }
+  Result<AxisSets> sets = in.axis_sets();
+  if (!sets) {
+    return fail(sets.error());
+  }
+  if (!in.at_end()) {
+    return in.expected("the end");
+  }
+  return PartitionSpec(
+      intern({std::move(dims), std::move(sets->unreduced), std::move(sets->reduced)}));
+}
+
+PartitionSpec PartitionSpec::with_unreduced(AxisNames axes) const {
+  return PartitionSpec(intern({data_->dims, std::move(axes), data_->reduced}));
+}
+
+PartitionSpec PartitionSpec::with_reduced(AxisNames axes) const {
+  return PartitionSpec(intern({data_->dims, data_->unreduced, std::move(axes)}));
+}
+
+PartitionSpec PartitionSpec::with_dim(size_t dim, Dim axes) const {
+  Data data = *data_;
+  data.dims.resize(std::max(data.dims.size(), dim + 1));
+  data.dims[dim] = std::move(axes);
+  return PartitionSpec(intern(std::move(data)));
+}
+
+const PartitionSpec::Dim& PartitionSpec::dim(size_t dim) const {
+  static const Dim kNotSplit;
+  return dim < data_->dims.size() ? data_->dims[dim] : kNotSplit;
+}
+
+size_t PartitionSpec::dims() const {
+  return data_->dims.size();
+}
+
+const AxisNames& PartitionSpec::unreduced() const {
+  return data_->unreduced;
+}
+
+const AxisNames& PartitionSpec::reduced() const {
+  return data_->reduced;
+}
+
+AxisState PartitionSpec::state(std::string_view axis) const {
+  const auto has = [&](const AxisNames& names) {
+    return std::find(names.begin(), names.end(), axis) != names.end();
+  };
+  if (dim_of(axis) >= 0) {
+    return AxisState::kSharded;
+  }
+  if (has(data_->unreduced)) {
+    return AxisState::kUnreduced;
+  }
+  return has(data_->reduced) ? AxisState::kReduced : AxisState::kReplicated;
+}
+
+int64_t PartitionSpec::dim_of(std::string_view axis) const {
+  for (size_t dim = 0; dim < data_->dims.size(); ++dim) {
+    const Dim& axes = data_->dims[dim];
+    if (std::find(axes.begin(), axes.end(), axis) != axes.end()) {
+      return static_cast<int64_t>(dim);
+    }
+  }
+  return -1;
+}
+
+Result<void> PartitionSpec::check(const mesh::Mesh& mesh, size_t rank) const {
+  if (dims() > rank) {
+    return fail(ErrorCode::kType,
+                concat("spec ",
+                       to_string(),
+                       " splits dim ",
+                       dims() - 1,
+                       " over ",
+                       join(data_->dims.back()),
+                       ", but the tensor has ",
+                       rank,
+                       rank == 1 ? " dim" : " dims"));
+  }
+  std::map<std::string, std::string> seen;
+  for (const auto& [axis, where] : mentions(*this)) {
+    if (!mesh.has_axis(axis)) {
+      const auto near = nearest_name(axis, names_of(mesh));
+      return fail(ErrorCode::kType,
+                  concat("axis \"",
+                         axis,
+                         "\" of ",
+                         where,
+                         " in spec ",
+                         to_string(),
+                         " is not in the mesh ",
+                         mesh.to_string(),
+                         near ? concat("; did you mean \"", *near, "\"?") : std::string()));
+    }
+    const auto [first, fresh] = seen.emplace(axis, where);
+    if (!fresh) {
+      return fail(ErrorCode::kType,
+                  concat("axis \"",
+                         axis,
+                         "\" (size ",
+                         mesh.axis_size(axis),
+                         ") is used twice in spec ",
+                         to_string(),
+                         ", for ",
+                         first->second,
+                         " and for ",
+                         where));
+    }
+  }
+  return {};
+}
+
+std::string PartitionSpec::to_string() const {
+  std::vector<std::string> dims;
+  for (const Dim& axes : data_->dims) {
+    dims.push_back(dim_text(axes));
+  }
+  std::vector<std::string> sets;
+  if (!data_->unreduced.empty()) {
+    sets.push_back(concat("U:", join(data_->unreduced, ",")));
+  }
+  if (!data_->reduced.empty()) {
+    sets.push_back(concat("R:", join(data_->reduced, ",")));
+  }
+  return concat('(', join(dims), ')', sets.empty() ? "" : concat('{', join(sets), '}'));
+}
+
+}  // namespace brigade::sharding

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Plans of sums, maxima and minima over dims.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "parallel/base/result.h"
+#include "parallel/mesh/mesh.h"
+#include "parallel/sharding/op_plan.h"
+
+namespace brigade::sharding {
+
+/// Reduces `dims` of the operand, which go, or stay with size 1 if `keep_dims`.
+///
+/// A reduced dim that was split leaves one term per rank. Without `out` the terms are all-reduced
+/// (the plan says so); `out` may scatter them to a dim or, of sums, keep them unreduced. A sum lets
+/// the operand's own unreduced set through. Types know no unreduced maxima: their terms must be
+/// joined here, which OpPlan::reduction tells the casts of the output.
+/// Errors: kType for a dim that is not there or named twice, an unreduced operand of a maximum, and
+/// an `out` that is unreduced over axes without terms.
+Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
+                           Reduction reduction,
+                           const TensorType& operand,
+                           std::span<const int64_t> dims,
+                           bool keep_dims,
+                           std::optional<PartitionSpec> out);
+
+}  // namespace brigade::sharding

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parallel/sharding/tensor_type.h"
+
+#include <optional>
+#include <utility>
+
+#include "parallel/base/text.h"
+#include "parallel/sharding/scanner.h"
+
+namespace brigade::sharding {
+namespace {
+
+constexpr DType kDTypes[] = {DType::kFloat32,
+                             DType::kBFloat16,
+                             DType::kFloat64,
+                             DType::kInt64,
+                             DType::kInt32,
+                             DType::kUInt8,
+                             DType::kBool};
+
+std::string print(const TensorType& type, const AxisNames& unreduced, const AxisNames& reduced) {
+  std::vector<std::string> dims;
+  for (size_t dim = 0; dim < type.global.size(); ++dim) {
+    const AxisNames& axes = type.spec.dim(dim);
+    std::string text = concat(type.global[dim]);
+    if (axes.size() == 1) {
+      text += concat('@', axes.front());
+    } else if (!axes.empty()) {
+      text += concat("@(", join(axes, ","), ')');
+    }
+    dims.push_back(std::move(text));
+  }
+  std::vector<std::string> sets;
+  if (!unreduced.empty()) {
+    sets.push_back(concat("U:", join(unreduced, ",")));
+  }
+  if (!reduced.empty()) {
+    sets.push_back(concat("R:", join(reduced, ",")));
+  }
+  return concat(brigade::to_string(type.dtype),
+                '[',
+                join(dims, ","),
+                ']',
+                sets.empty() ? "" : concat('{', join(sets), '}'));
+}
+
+std::optional<DType> dtype_of(std::string_view name) {
+  for (const DType dtype : kDTypes) {
+    if (brigade::to_string(dtype) == name) {
+      return dtype;
+    }
+  }
+  return std::nullopt;
+}
+
+/// What follows the size of a dim: `@x`, `@(x,y)` or nothing.
+Result<AxisNames> parse_axes(Scanner& in) {
+  AxisNames axes;
+  if (!in.take('@')) {
+    return axes;
+  }
+  const bool tuple = in.take('(');
+  do {
+    axes.push_back(in.word());
+    if (axes.back().empty()) {
+      return in.expected("the name of an axis");
+    }
+  } while (tuple && in.take(','));
+  if (tuple && !in.take(')')) {
+    return in.expected(", or )");
+  }
+  return axes;
+}
+
+}  // namespace
+
+Result<TensorType> TensorType::parse(std::string_view text) {
+  Scanner in(text);
+  const std::optional<DType> dtype = dtype_of(in.word());
+  if (!dtype) {
+    in = Scanner(text);
+    return in.expected("an element type (f32, bf16, f64, i64, i32, u8, bool)");
+  }
+  if (!in.take('[')) {
+    return in.expected("[");
+  }
+  TensorType type{*dtype, {}, PartitionSpec()};
+  std::vector<PartitionSpec::Dim> dims;
+  while (!in.take(']')) {
+    const std::optional<int64_t> size = in.number();
+    if (!size) {
+      return in.expected("the size of a dim");
+    }
+    Result<AxisNames> axes = parse_axes(in);
+    if (!axes) {
+      return fail(axes.error());
+    }
+    type.global.push_back(*size);
+    dims.push_back(std::move(*axes));
+    if (in.take(']')) {
+      break;
+    }
+    if (!in.take(',')) {
+      return in.expected(", or ]");
+    }
+  }
+  Result<AxisSets> sets = in.axis_sets();
+  if (!sets) {
+    return fail(sets.error());
+  }
+  if (!in.at_end()) {
+    return in.expected("the end");
+  }
+  type.spec = PartitionSpec(std::move(dims))
+                  .with_unreduced(std::move(sets->unreduced))
+                  .with_reduced(std::move(sets->reduced));
+  return type;
+}
+
+std::string TensorType::to_string() const {
+  return print(*this, spec.unreduced(), spec.reduced());
+}
+
+std::string TensorType::to_string(const mesh::Mesh& mesh) const {
+  return print(*this, mesh.in_mesh_order(spec.unreduced()), mesh.in_mesh_order(spec.reduced()));
+}
+
+size_t TensorType::hash() const {
+  constexpr size_t kPrime = 0x9E3779B97F4A7C15;
+  size_t hash = spec.hash() + static_cast<size_t>(dtype);
+  for (const int64_t size : global) {
+    hash = (hash ^ (hash >> 29) ^ static_cast<size_t>(size)) * kPrime;
+  }
+  return hash;
+}
+
+}  // namespace brigade::sharding

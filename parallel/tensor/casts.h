@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The ten casts between states of a tensor, as autograd nodes whose backward is the dual cast (see
+/// sharding/op_plan.h).
+///
+/// Collective: a cast that communicates is called by every rank of its axes' group, in program
+/// order, forward and backward. Errors:     the communicator's, thrown as Exception.
+#pragma once
+
+#include <string_view>
+
+#include "parallel/sharding/op_plan.h"
+#include "parallel/tensor/sharded_tensor.h"
+
+namespace brigade::tensor {
+
+/// Runs `steps` one after another.
+ShardedTensor cast(const ShardedTensor& tensor,
+                   const sharding::Casts& steps,
+                   std::string_view reason);
+
+/// `tensor` with another spec: plans, casts. Memoised by (type, spec).
+ShardedTensor reshard(const ShardedTensor& tensor,
+                      const sharding::PartitionSpec& spec,
+                      std::string_view reason);
+
+}  // namespace brigade::tensor

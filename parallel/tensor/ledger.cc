@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parallel/tensor/ledger.h"
+
+#include <numeric>
+
+#include "parallel/base/philox.h"
+#include "parallel/base/text.h"
+
+namespace brigade::tensor {
+
+int64_t cast_bytes(sharding::CastKind cast, int64_t members, int64_t whole_bytes) {
+  using sharding::CastKind;
+  switch (cast) {
+    case CastKind::kGather:
+    case CastKind::kGatherReduced:
+    case CastKind::kReduceScatter: return (members - 1) * whole_bytes;
+    case CastKind::kAllReduce: return 2 * (members - 1) * whole_bytes;
+    case CastKind::kAllToAll: return (members - 1) * whole_bytes / members;
+    case CastKind::kSlice:
+    case CastKind::kSliceReduced:
+    case CastKind::kMarkReduced:
+    case CastKind::kKeepFirst:
+    case CastKind::kPlace: return 0;
+  }
+  return 0;
+}
+
+uint64_t Ledger::hash() const {
+  uint64_t hash = 0;
+  for (const LedgerEntry& entry : entries_) {
+    const std::string line = concat(hash,
+                                    ' ',
+                                    sharding::to_string(entry.cast),
+                                    ' ',
+                                    join(entry.axes),
+                                    ' ',
+                                    entry.group_bytes,
+                                    ' ',
+                                    static_cast<int>(entry.pass));
+    hash = random_stream(line, entry.reason);
+  }
+  return hash;
+}
+
+int64_t Ledger::bytes() const {
+  return std::transform_reduce(
+      entries_.begin(), entries_.end(), int64_t{0}, std::plus<>(), [](const LedgerEntry& entry) {
+        return entry.group_bytes;
+      });
+}
+
+}  // namespace brigade::tensor

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parallel/tensor/matmul.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include <ATen/ATen.h>
+
+#include "parallel/base/check.h"
+#include "parallel/base/text.h"
+#include "parallel/kernels/matmul.h"
+#include "parallel/tensor/buffers.h"
+
+namespace brigade::tensor {
+namespace {
+
+bool unit_stride(const at::Tensor& matrix) {
+  return matrix.stride(1) == 1 || matrix.stride(2) == 1 || matrix.size(1) == 1 ||
+         matrix.size(2) == 1;
+}
+
+kernels::MatmulOperand operand(const at::Tensor& matrix) {
+  return {matrix.const_data_ptr(), matrix.stride(1), matrix.stride(2), matrix.stride(0)};
+}
+
+void by_onednn(const at::Tensor& a, const at::Tensor& b, at::Tensor& out, bool accumulate) {
+  const at::Tensor left = unit_stride(a) ? a : a.contiguous();
+  const at::Tensor right = unit_stride(b) ? b : b.contiguous();
+  BRIGADE_CHECK(unit_stride(out), out.strides());
+  kernels::matmul(
+      dtype_of(a),
+      out.size(0),
+      out.size(1),
+      out.size(2),
+      a.size(2),
+      operand(left),
+      operand(right),
+      {out.mutable_data_ptr(), dtype_of(out), out.stride(1), out.stride(2), out.stride(0)},
+      accumulate);
+}
+
+void by_libtorch(const at::Tensor& a, const at::Tensor& b, at::Tensor& out, bool accumulate) {
+  if (accumulate) {
+    out.add_(at::bmm(a, b));
+  } else if (out.scalar_type() != a.scalar_type()) {
+    out.copy_(at::bmm(a, b));
+  } else if (a.size(0) == 1) {
+    // The three-dim product of one matrix takes another, slower road in libtorch.
+    at::Tensor flat = out.squeeze(0);
+    at::mm_out(flat, a.squeeze(0), b.squeeze(0));
+  } else {
+    at::bmm_out(out, a, b);
+  }
+}
+
+/// Best of a few runs of the three products of a linear layer, in seconds.
+double time_backend(MatmulBackend backend, const at::Tensor& x, const at::Tensor& w) {
+  const MatmulTable table{backend, backend};
+  at::Tensor y = at::empty({1, x.size(1), w.size(1)}, x.options());
+  at::Tensor dx = at::empty_like(x);
+  at::Tensor dw = at::empty_like(w);
+  double best = std::numeric_limits<double>::infinity();
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    const auto begin = std::chrono::steady_clock::now();
+    matmul_into(table, x, w.transpose(1, 2), y, false);
+    matmul_into(table, y, w, dx, false);
+    matmul_into(table, y.transpose(1, 2), x, dw, false);
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return best;
+}
+
+MatmulBackend faster(int64_t rows, int64_t in, int64_t out) {
+  const at::Tensor x = at::ones({1, rows, in});
+  const at::Tensor w = at::ones({1, out, in});
+  return time_backend(MatmulBackend::kOneDnn, x, w) <= time_backend(MatmulBackend::kLibtorch, x, w)
+             ? MatmulBackend::kOneDnn
+             : MatmulBackend::kLibtorch;
+}
+
+}  // namespace
+
+std::string_view to_string(MatmulBackend backend) {
+  return backend == MatmulBackend::kLibtorch ? "libtorch" : "onednn";
+}
+
+std::string MatmulTable::to_string() const {
+  return concat("small=", tensor::to_string(small), " large=", tensor::to_string(large));
+}
+
+MatmulTable measure_matmul(int64_t rows, int64_t dim) {
+  const at::NoGradGuard no_grad;
+  return {faster(64, 64, 64), faster(std::min<int64_t>(rows, 1024), dim, dim)};
+}
+
+void matmul_into(const MatmulTable& table,
+                 const at::Tensor& a,
+                 const at::Tensor& b,
+                 at::Tensor& out,
+                 bool accumulate) {
+  const int64_t work = out.numel() * a.size(2);
+  const MatmulBackend backend = work < MatmulTable::kSmall ? table.small : table.large;
+  const bool served = a.device().is_cpu() && a.scalar_type() != at::kDouble &&
+                      kernels::matmul_supports(dtype_of(a));
+  if (backend == MatmulBackend::kOneDnn && served) {
+    by_onednn(a, b, out, accumulate);
+  } else {
+    by_libtorch(a, b, out, accumulate);
+  }
+}
+
+}  // namespace brigade::tensor

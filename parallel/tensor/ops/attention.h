@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Causal grouped-query attention.
+///
+/// Legend: B batch, S sequence, H query heads, G key-value heads, K head size. Heads are merged
+/// with K in the last dim and sharded by whole heads; S is not sharded.
+#pragma once
+
+#include <cstdint>
+
+#include "parallel/tensor/sharded_tensor.h"
+
+namespace brigade::tensor {
+
+/// softmax(q k^T / sqrt(K), masked to the past) v: q_BS(HK), k_BS(GK), v_BS(GK) -> BS(HK). H is a
+/// multiple of G. Composed of matrix products up to sequences of kComposedAttentionLimit (keeps
+/// BHSS probabilities), libtorch's flash kernel beyond.
+ShardedTensor causal_attention(const ShardedTensor& q,
+                               const ShardedTensor& k,
+                               const ShardedTensor& v,
+                               int64_t head_size);
+
+inline constexpr int64_t kComposedAttentionLimit = 1024;
+
+}  // namespace brigade::tensor

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parallel/tensor/ops/rms_norm.h"
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/saved_variable.h>
+
+#include "parallel/base/check.h"
+#include "parallel/base/text.h"
+#include "parallel/kernels/rms_norm.h"
+#include "parallel/tensor/casts.h"
+#include "parallel/tensor/fused.h"
+#include "parallel/tensor/node.h"
+#include "parallel/tensor/parallel_rows.h"
+#include "parallel/tensor/program.h"
+
+namespace brigade::tensor {
+namespace {
+
+using torch::autograd::SavedVariable;
+
+kernels::RmsNormShape shape_of(const at::Tensor& x) {
+  const int64_t dim = x.size(-1);
+  return {dim == 0 ? 0 : x.numel() / dim, dim};
+}
+
+/// y and the inverse root mean square of each row.
+std::pair<at::Tensor, at::Tensor> forward(const at::Tensor& x, const at::Tensor& gain, double eps) {
+  if (!fusable({x, gain})) {
+    const at::Tensor wide = x.to(at::kFloat);
+    const at::Tensor inverse = at::rsqrt(wide.square().mean(-1, /*keepdim=*/true) + eps);
+    return {(wide * inverse * gain).to(x.scalar_type()), inverse};
+  }
+  const kernels::RmsNormShape shape = shape_of(x);
+  at::Tensor y = at::empty_like(x);
+  at::Tensor inverse = at::empty({shape.rows}, x.options());
+  parallel_rows(shape.rows, shape.dim, [&](int64_t begin, int64_t end) {
+    kernels::rms_norm_forward(shape,
+                              x.const_data_ptr<float>(),
+                              gain.const_data_ptr<float>(),
+                              static_cast<float>(eps),
+                              y.mutable_data_ptr<float>(),
+                              inverse.mutable_data_ptr<float>(),
+                              begin,
+                              end);
+  });
+  return {y, inverse};
+}
+
+at::Tensor input_gradient(const at::Tensor& x,
+                          const at::Tensor& gain,
+                          const at::Tensor& inverse,
+                          const at::Tensor& dy) {
+  const kernels::RmsNormShape shape = shape_of(x);
+  at::Tensor dx = at::empty_like(x);
+  parallel_rows(shape.rows, shape.dim, [&](int64_t begin, int64_t end) {
+    kernels::rms_norm_backward(shape,
+                               x.const_data_ptr<float>(),
+                               gain.const_data_ptr<float>(),
+                               inverse.const_data_ptr<float>(),
+                               dy.const_data_ptr<float>(),
+                               dx.mutable_data_ptr<float>(),
+                               begin,
+                               end);
+  });
+  return dx;
+}
+
+at::Tensor gain_gradient(const at::Tensor& x, const at::Tensor& inverse, const at::Tensor& dy) {
+  const kernels::RmsNormShape shape = shape_of(x);
+  at::Tensor dgain = at::empty({shape.dim}, x.options());
+  parallel_rows(shape.dim, shape.rows, [&](int64_t begin, int64_t end) {
+    kernels::rms_norm_gain_gradient(shape,
+                                    x.const_data_ptr<float>(),
+                                    inverse.const_data_ptr<float>(),
+                                    dy.const_data_ptr<float>(),
+                                    dgain.mutable_data_ptr<float>(),
+                                    begin,
+                                    end);
+  });
+  return dgain;
+}
+
+/// The same two, composed of libtorch's ops.
+std::pair<at::Tensor, at::Tensor> composed_gradients(const at::Tensor& x,
+                                                     const at::Tensor& gain,
+                                                     const at::Tensor& inverse,
+                                                     const at::Tensor& dy) {
+  const at::Tensor normed = x.to(at::kFloat) * inverse;
+  const at::Tensor scaled = dy.to(at::kFloat) * gain;
+  const at::Tensor dx = inverse * (scaled - normed * (scaled * normed).mean(-1, /*keepdim=*/true));
+  const at::Tensor dgain = (dy.to(at::kFloat) * normed).reshape({-1, x.size(-1)}).sum(0);
+  return {dx.to(x.scalar_type()), dgain.to(gain.scalar_type())};
+}
+
+class RmsNormNode final : public OpNode {
+ public:
+  RmsNormNode(const at::Tensor& x, const at::Tensor& gain, at::Tensor inverse)
+      : x_(x, false), gain_(gain, false), inverse_(std::move(inverse)) {}
+
+  std::vector<at::Tensor> backward(const std::vector<at::Tensor>& gradients) override {
+    const at::Tensor x = x_.unpack();
+    const at::Tensor gain = gain_.unpack();
+    const at::Tensor dy = gradients[0].contiguous();
+    if (!fusable({x, gain, dy})) {
+      auto [dx, dgain] = composed_gradients(x, gain, inverse_, dy);
+      return {dx, dgain};
+    }
+    std::vector<at::Tensor> result(2);
+    if (task_should_compute_output(0)) {
+      result[0] = input_gradient(x, gain, inverse_, dy);
+    }
+    if (task_should_compute_output(1)) {
+      result[1] = gain_gradient(x, inverse_, dy);
+    }
+    return result;
+  }
+
+  void release_variables() override {
+    x_.reset_data();
+    gain_.reset_data();
+    inverse_.reset();
+  }
+
+ private:
+  SavedVariable x_;
+  SavedVariable gain_;
+  at::Tensor inverse_;
+};
+
+}  // namespace
+
+ShardedTensor rms_norm(const ShardedTensor& x, const ShardedTensor& gain, double eps) {
+  Program& program = x.program();
+  const size_t last = x.type().global.size() - 1;
+  const std::string key = concat("rms_norm ", x.type().to_string(), " ", gain.type().to_string());
+  const sharding::OpPlan& plan = program.plan(key, [&]() -> Result<sharding::OpPlan> {
+    if (!x.type().spec.dim(last).empty()) {
+      return fail(
+          ErrorCode::kType,
+          concat(
+              "rms_norm needs every row whole, but the last dim is sharded; reshard() it first: ",
+              x.type().to_string()));
+    }
+    return sharding::plan_elementwise(program.mesh(),
+                                      "rms_norm",
+                                      std::array<sharding::TensorType, 2>{x.type(), gain.type()},
+                                      false);
+  });
+  const ShardedTensor input = cast(x, plan.inputs[0], plan.reason);
+  const ShardedTensor scale = cast(gain, plan.inputs[1], plan.reason);
+  const at::Tensor rows = input.local().contiguous();
+  at::Tensor y;
+  at::Tensor inverse;
+  {
+    const at::AutoDispatchBelowADInplaceOrView below_autograd;
+    std::tie(y, inverse) = forward(rows, scale.local(), eps);
+  }
+  if (needs_gradient({rows, scale.local()})) {
+    record(make_node<RmsNormNode>(rows, scale.local(), inverse), {rows, scale.local()}, y);
+  }
+  return cast(ShardedTensor(program, plan.local_result, y), plan.output, plan.reason);
+}
+
+}  // namespace brigade::tensor

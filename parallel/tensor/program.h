@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Program: one rank's view of a tensor program - mesh, communicators, ledger, memoised plans.
+///
+///   Program program(mesh, rank, [&](auto members, auto name) { return world.group(members, name);
+///   }); ShardedTensor x(program, {DType::kFloat32, {8, 4}, PartitionSpec({{"data"}, {}})},
+///   local_rows);
+///
+/// No globals: tests run many worlds in one process. Everything that holds a Program& - tensors,
+/// autograd nodes - must die before it.
+///
+/// Thread safety: belongs to one thread, its rank's; CPU backward runs on the thread that called
+/// it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parallel/collective/communicator.h"
+#include "parallel/mesh/mesh.h"
+#include "parallel/sharding/op_plan.h"
+#include "parallel/tensor/ledger.h"
+#include "parallel/tensor/matmul.h"
+
+namespace brigade::tensor {
+
+class Program {
+ public:
+  /// Makes the communicator of some ranks of the mesh, given in group order; called once per set of
+  /// axes.
+  using GroupMaker = std::function<std::unique_ptr<collective::Communicator>(
+      const std::vector<int64_t>& mesh_ranks, const std::string& name)>;
+
+  Program(mesh::Mesh mesh, int64_t rank, GroupMaker make_group, MatmulTable matmul = {});
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  const mesh::Mesh& mesh() const { return mesh_; }
+  int64_t rank() const { return rank_; }
+  const MatmulTable& matmul() const { return matmul_; }
+  Ledger& ledger() { return ledger_; }
+
+  /// This rank's group along `axes`, members ordered by their flattened index, first axis major.
+  /// Made at first use, which every member reaches at the same point of the program.
+  collective::Communicator& group(const mesh::AxisNames& axes);
+
+  /// The plan under `key`, made by `make` the first time; a step after the first plans nothing. A
+  /// failed plan is thrown as an Exception and not kept.
+  const sharding::OpPlan& plan(const std::string& key,
+                               const std::function<Result<sharding::OpPlan>()>& make);
+  int64_t plans_made() const { return static_cast<int64_t>(plans_.size()); }
+
+ private:
+  mesh::Mesh mesh_;
+  int64_t rank_;
+  GroupMaker make_group_;
+  MatmulTable matmul_;
+  Ledger ledger_;
+  std::map<mesh::AxisNames, std::unique_ptr<collective::Communicator>> groups_;
+  std::map<std::string, sharding::OpPlan, std::less<>> plans_;
+};
+
+}  // namespace brigade::tensor

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parallel/tensor/sharded_tensor.h"
+
+#include <utility>
+
+#include <ATen/ATen.h>
+
+#include "parallel/base/check.h"
+#include "parallel/sharding/named_sharding.h"
+#include "parallel/tensor/buffers.h"
+#include "parallel/tensor/casts.h"
+#include "parallel/tensor/program.h"
+
+namespace brigade::tensor {
+
+using sharding::Box;
+using sharding::NamedSharding;
+using sharding::PartitionSpec;
+using sharding::TensorType;
+
+ShardedTensor::ShardedTensor(Program& program, TensorType type, at::Tensor local)
+    : program_(&program), type_(std::move(type)), local_(std::move(local)) {
+  BRIGADE_CHECK(dtype_of(local_) == type_.dtype, local_.scalar_type(), type_.to_string());
+  BRIGADE_CHECK(local_.sizes() == at::IntArrayRef(local_shape(program, type_)),
+                local_.sizes(),
+                type_.to_string());
+}
+
+ShardedTensor ShardedTensor::gradient() const {
+  BRIGADE_CHECK(local_.grad().defined(), type_.to_string());
+  return ShardedTensor(*program_, dual(type_), local_.grad());
+}
+
+TensorType dual(const TensorType& type) {
+  const PartitionSpec& spec = type.spec;
+  if (spec.unreduced().empty() && spec.reduced().empty()) {
+    return type;
+  }
+  const sharding::AxisNames was_unreduced = spec.unreduced();
+  const sharding::AxisNames was_reduced = spec.reduced();
+  return {type.dtype, type.global, spec.with_unreduced(was_reduced).with_reduced(was_unreduced)};
+}
+
+sharding::Shape local_shape(const Program& program, const TensorType& type) {
+  return NamedSharding{program.mesh(), type.spec}.local_shape(type.global, program.rank());
+}
+
+ShardedTensor distribute(Program& program, const at::Tensor& whole, const PartitionSpec& spec) {
+  const TensorType type{dtype_of(whole), whole.sizes().vec(), spec};
+  const Box box = NamedSharding{program.mesh(), spec}.box(type.global, program.rank());
+  at::Tensor local = whole.detach();
+  for (size_t dim = 0; dim < box.dims.size(); ++dim) {
+    local = local.narrow(static_cast<int64_t>(dim), box.dims[dim].begin, box.dims[dim].size());
+  }
+  return ShardedTensor(program, type, local.clone(at::MemoryFormat::Contiguous));
+}
+
+at::Tensor collect(const ShardedTensor& tensor) {
+  const at::NoGradGuard no_grad;
+  // Reduced copies are equal, so they are as good as replicated ones.
+  const TensorType type{
+      tensor.type().dtype, tensor.type().global, tensor.type().spec.with_reduced({})};
+  const ShardedTensor plain(tensor.program(), type, tensor.local().detach());
+  return reshard(plain, PartitionSpec(), "collect").local();
+}
+
+}  // namespace brigade::tensor

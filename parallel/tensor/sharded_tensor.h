@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/// ShardedTensor: this rank's piece of a global tensor, with the type that says which piece it is.
+///
+/// Operations are free functions (ops/*.h) that plan on types, cast what the plan asks for, compute
+/// locally under libtorch's autograd, and give the result its type. Gradients have the dual type:
+/// sharded and replicated stay, unreduced and reduced change places.
+///
+///   ShardedTensor y = einsum("bsd,hd->bsh", x, w);                     // column parallel: no
+///   communication ShardedTensor z = einsum("bsh,dh->bsd", y, v, x.type().spec);      // row
+///   parallel: one all-reduce, because the type says so
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "parallel/sharding/tensor_type.h"
+
+namespace brigade::tensor {
+
+class Program;
+
+class ShardedTensor {
+ public:
+  /// No tensor.
+  ShardedTensor() = default;
+
+  /// `local` has the local shape and dtype of `type` on the program's rank; checked. Borrows the
+  /// program.
+  ShardedTensor(Program& program, sharding::TensorType type, at::Tensor local);
+
+  bool defined() const { return program_ != nullptr; }
+  const at::Tensor& local() const { return local_; }
+  const sharding::TensorType& type() const { return type_; }
+  Program& program() const { return *program_; }
+
+  /// The local piece's gradient, after a backward, as a tensor of the dual type.
+  ShardedTensor gradient() const;
+
+ private:
+  Program* program_ = nullptr;
+  sharding::TensorType type_;
+  at::Tensor local_;
+};
+
+/// The type of a gradient: U and Rd change places.
+sharding::TensorType dual(const sharding::TensorType& type);
+
+/// Local shape of `type` on the program's rank.
+sharding::Shape local_shape(const Program& program, const sharding::TensorType& type);
+
+/// Takes this rank's piece of a tensor that is whole and equal on all ranks. A copy; no history.
+ShardedTensor distribute(Program& program,
+                         const at::Tensor& whole,
+                         const sharding::PartitionSpec& spec);
+
+/// The whole tensor on every rank. Collective over the mesh; no history; for tests and reports.
+at::Tensor collect(const ShardedTensor& tensor);
+
+}  // namespace brigade::tensor

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Unit casts: one collective moves the rows of all of a unit's parameters, each straight from and
+/// to its own tensor. Internal to the module.
+///
+///   reduce   Unreduced -> Sharded over data.shard, then the shards' all-reduce over
+///   data.replicate;
+///            at stage 0 the rows are gathered again
+///   gather   Sharded -> Reduced over data.shard
+///
+/// A rank's gradients over all data ranks are summed along one tree: replicas are the upper part of
+/// it, shard members the lower. Groups of one move nothing and are not ledgered.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "parallel/base/result.h"
+#include "parallel/tensor/program.h"
+#include "parallel/zero/parameter.h"
+#include "parallel/zero/placement.h"
+
+namespace brigade::zero {
+
+struct Unit {
+  std::string name;
+  std::vector<Parameter*> parameters;
+};
+
+/// Sums Parameter::gradient over the data axes, in place; `whole` gives all rows to all members.
+/// All units are posted before the first is waited for. Collective.
+Result<void> reduce_gradients(tensor::Program& program,
+                              const DataAxes& data,
+                              const std::vector<Unit>& units,
+                              bool whole);
+
+/// Gives every shard member the other members' rows of Parameter::data. Collective.
+Result<void> gather_weights(tensor::Program& program,
+                            const DataAxes& data,
+                            const std::vector<Unit>& units);
+
+}  // namespace brigade::zero

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The engines that every test of collectives runs over.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/rank_threads.h"
+
+namespace brigade::testing {
+
+struct EngineCase {
+  const char* engine;
+  int64_t ranks;
+};
+
+inline std::vector<EngineCase> engine_cases(const std::vector<int64_t>& sizes) {
+  std::vector<EngineCase> cases;
+  for (const char* engine : {"in_process"}) {
+    for (const int64_t size : sizes) {
+      cases.push_back({engine, size});
+    }
+  }
+  return cases;
+}
+
+inline std::string engine_name(const ::testing::TestParamInfo<EngineCase>& info) {
+  return std::string(info.param.engine) + "_" + std::to_string(info.param.ranks);
+}
+
+inline void run_engine(const EngineCase& engine,
+                       const RankFunction& function,
+                       std::chrono::milliseconds timeout = kDefaultTimeout) {
+  run_ranks(engine.ranks, function, timeout);
+}
+
+}  // namespace brigade::testing

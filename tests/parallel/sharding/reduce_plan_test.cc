@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parallel/sharding/reduce_plan.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/parallel/sharding/spelled.h"
+
+namespace brigade::sharding {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string reduce(Reduction reduction,
+                   const std::string& from,
+                   const std::vector<int64_t>& dims,
+                   const std::string& out = "none",
+                   bool keep_dims = false) {
+  const mesh::Mesh mesh = mesh_of("x2,y2");
+  return text_of(
+      plan_reduce(mesh,
+                  reduction,
+                  type(from),
+                  dims,
+                  keep_dims,
+                  out == "none" ? std::nullopt : std::optional<PartitionSpec>(spec(out))),
+      mesh);
+}
+
+TEST(PlanReduce, AllReducesWhereAReducedDimWasSplitInRowsF1ToF5) {
+  const auto sum = [](const std::string& from, const std::vector<int64_t>& dims) {
+    return reduce(Reduction::kSum, from, dims);
+  };
+  EXPECT_EQ(sum("8@x,2@y", {0, 1}), "- -> {U:x,y} -> all_reduce x,y");
+  EXPECT_EQ(sum("8@x,2@y", {0}), "- -> 2@y{U:x} -> all_reduce x");
+  EXPECT_EQ(sum("8@x,2@y", {1}), "- -> 8@x{U:y} -> all_reduce y");
+  EXPECT_EQ(sum("8@(x,y),2", {1}), "- -> 8@(x,y)");
+  EXPECT_EQ(sum("8{R:x}", {0}), "- -> {R:x}");
+}
+
+TEST(PlanReduce, TypesMaximaAsSumsInRowF6) {
+  EXPECT_EQ(reduce(Reduction::kMax, "8@x,2@y", {0}), "- -> 2@y{U:x} -> all_reduce x");
+  const Result<OpPlan> plan =
+      plan_reduce(mesh_of("x2"), Reduction::kMin, type("8@x"), std::vector<int64_t>{0}, false, {});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->reduction, Reduction::kMin);
+  EXPECT_EQ(plan->reason, "min: a reduced dim is split over x");
+}
+
+TEST(PlanReduce, KeepsOrScattersTermsAsOutSaysInRowF8) {
+  EXPECT_EQ(reduce(Reduction::kSum, "4@x,2@y,2", {0, 1}, "2{U:x}"),
+            "- -> 2{U:x,y} -> all_reduce y");
+  EXPECT_EQ(reduce(Reduction::kSum, "4@x,2", {0}, "2@x"), "- -> 2{U:x} -> reduce_scatter x 0");
+  EXPECT_EQ(reduce(Reduction::kSum, "4@x,2{U:y}", {0}, "2{U:x,y}"), "- -> 2{U:x,y}");
+}
+
+TEST(PlanReduce, LetsSumsOfUnreducedTermsThroughAlone) {
+  EXPECT_EQ(reduce(Reduction::kSum, "4{U:x}", {0}), "- -> {U:x}");
+  EXPECT_THAT(reduce(Reduction::kMax, "4{U:x}", {0}), HasSubstr("only linear ops let through"));
+  EXPECT_THAT(reduce(Reduction::kMax, "4@x", {0}, "{U:x}"), HasSubstr("only sums may stay"));
+  EXPECT_THAT(reduce(Reduction::kSum, "4@x", {0}, "{U:y}"),
+              HasSubstr("is unreduced over y, which neither splits a reduced dim of operand 0"));
+}
+
+TEST(PlanReduce, KeepsDimsOfSizeOneOnDemand) {
+  EXPECT_EQ(reduce(Reduction::kSum, "8,2@y", {1}, "none", true), "- -> 8,1{U:y} -> all_reduce y");
+}
+
+TEST(PlanReduce, RefusesDimsThatAreNotThere) {
+  EXPECT_EQ(reduce(Reduction::kSum, "8,2", {0, 0}),
+            "! sum: dims (0, 0) are not different dims of operand 0 f32[8,2]");
+  EXPECT_THAT(reduce(Reduction::kSum, "8,2", {2}), HasSubstr("not different dims"));
+  EXPECT_THAT(reduce(Reduction::kSum, "8,2", {0}, "2,3@x"), HasSubstr("out=: spec"));
+  EXPECT_THAT(reduce(Reduction::kSum, "8@w,2", {0}), HasSubstr("axis \"w\""));
+}
+
+}  // namespace
+}  // namespace brigade::sharding

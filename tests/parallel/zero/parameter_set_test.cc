@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parallel/zero/parameter_set.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "parallel/base/check.h"
+#include "parallel/base/text.h"
+#include "parallel/kernels/norm.h"
+#include "tests/parallel/zero/data_ranks.h"
+
+namespace brigade::zero {
+namespace {
+
+using sharding::ParameterFacts;
+using ::testing::HasSubstr;
+
+const std::vector<Layout> kLayouts = {{},
+                                      {.shard = 2},
+                                      {.shard = 3},
+                                      {.shard = 4},
+                                      {.replicate = 2},
+                                      {.replicate = 3},
+                                      {.replicate = 2, .shard = 2},
+                                      {.tp = 2},
+                                      {.shard = 2, .tp = 2},
+                                      {.replicate = 2, .shard = 2, .tp = 2}};
+
+/// Runs `body` on every layout and stage.
+void for_all(const std::function<void(const Layout&, int stage, tensor::Program&)>& body) {
+  for (const Layout& layout : kLayouts) {
+    for (const int stage : {0, 1}) {
+      on_layout(layout, [&](tensor::Program& program) {
+        SCOPED_TRACE(concat(layout.to_string(), ", stage ", stage, ", rank ", program.rank()));
+        body(layout, stage, program);
+      });
+    }
+  }
+}
+
+/// One rank's weights by name after initialize().
+std::map<std::string, at::Tensor> weights_on_one_rank() {
+  std::map<std::string, at::Tensor> weights;
+  on_layout({}, [&](tensor::Program& program) {
+    const auto set = make_set(program, 0);
+    set->initialize(5);
+    for (const ParameterFacts& facts : set->facts()) {
+      weights[facts.name] = set->weight(facts.name).local().detach().clone();
+    }
+  });
+  return weights;
+}
+
+/// The rows of a used box that this rank updates.
+at::Tensor updated_rows(tensor::Program& program,
+                        const ParameterSet& set,
+                        const ParameterFacts& facts,
+                        int stage,
+                        const at::Tensor& box) {
+  const at::Tensor rows = box.dim() == 0 ? box.view({1}) : box;
+  if (stage == 0) {
+    return rows;
+  }
+  const int64_t member = program.mesh().coordinate(program.rank(), "dp_shard");
+  const sharding::Interval mine =
+      set.placement(facts.name).shard_rows(facts.shape, program.rank(), member);
+  return rows.narrow(0, mine.begin, mine.size());
+}
+
+/// Sums of squares of all ranks of the program's mesh.
+double summed_squares(tensor::Program& program, ParameterSet& set) {
+  ExactSum sum;
+  EXPECT_EQ(set.add_squares(sum), -1);
+  sum.normalize();
+  collective::Communicator& all = program.group({"dp_replicate", "dp_shard", "tp"});
+  value_or_throw(all.all_reduce({collective::bytes_of(std::span<int64_t>(sum.limbs()))},
+                                DType::kInt64,
+                                collective::ReduceOp::kSum)
+                     .wait());
+  return sum.value();
+}
+
+TEST(ParameterSet, StartsEqualOnEveryMesh) {
+  const auto wanted = weights_on_one_rank();
+  for_all([&](const Layout&, int stage, tensor::Program& program) {
+    const auto set = make_set(program, stage);
+    set->initialize(5);
+    for (const ParameterFacts& facts : set->facts()) {
+      const tensor::ShardedTensor& weight = set->weight(facts.name);
+      EXPECT_TRUE(weight.local().requires_grad() && weight.local().is_leaf());
+      EXPECT_EQ(weight.type().spec, set->placement(facts.name).used.spec);
+      EXPECT_TRUE(
+          at::equal(weight.local().detach(), used_box(program, *set, facts, wanted.at(facts.name))))
+          << facts.name;
+    }
+  });
+}
+
+TEST(ParameterSet, ReducesToTheBitsOfTheSerialTreeAtBothStages) {
+  constexpr int64_t kEach = 2;
+  for_all([](const Layout& layout, int stage, tensor::Program& program) {
+    const auto set = make_set(program, stage);
+    set->initialize(5);
+    run_microbatches(program, *set, kEach);
+    value_or_throw(set->reduce());
+    for (const Shard& shard : set->shards()) {
+      const at::Tensor whole = serial_gradient(*shard.facts, kEach * layout.data_ranks());
+      const at::Tensor box = used_box(program, *set, *shard.facts, whole);
+      EXPECT_TRUE(at::equal(shard.gradient, updated_rows(program, *set, *shard.facts, stage, box)))
+          << shard.facts->name;
+      EXPECT_EQ(shard.weight.sizes(), shard.gradient.sizes());
+    }
+  });
+}
+
+TEST(ParameterSet, GathersWhatEachRankUpdated) {
+  const auto initial = weights_on_one_rank();
+  for_all([&](const Layout& layout, int stage, tensor::Program& program) {
+    const auto set = make_set(program, stage);
+    set->initialize(5);
+    run_microbatches(program, *set, 1);
+    value_or_throw(set->reduce());
+    for (const Shard& shard : set->shards()) {
+      at::Tensor weight = shard.weight;
+      weight.sub_(shard.gradient);
+    }
+    value_or_throw(set->gather());
+    for (const ParameterFacts& facts : set->facts()) {
+      const at::Tensor wanted =
+          initial.at(facts.name) - serial_gradient(facts, layout.data_ranks());
+      EXPECT_TRUE(at::equal(set->weight(facts.name).local().detach(),
+                            used_box(program, *set, facts, wanted)))
+          << facts.name;
+    }
+  });
+}
+
+TEST(ParameterSet, MeasuresEachElementOnce) {
+  constexpr int64_t kMicrobatches = 4;
+  double serial = 0.0;
+  for_all([&](const Layout& layout, int stage, tensor::Program& program) {
+    if (kMicrobatches % layout.data_ranks() != 0) {
+      return;
+    }
+    const auto set = make_set(program, stage);
+    set->initialize(5);
+    run_microbatches(program, *set, kMicrobatches / layout.data_ranks());
+    value_or_throw(set->reduce());
+    const double squares = summed_squares(program, *set);
+    if (layout.data_ranks() * layout.tp == 1) {
+      serial = squares;
+    }
+    if (layout.tp == 1) {
+      EXPECT_EQ(squares, serial);
+    } else {
+      EXPECT_NEAR(squares, serial, serial * 1e-12);
+    }
+  });
+  double wanted = 0.0;
+  for (const ParameterFacts& facts : model_facts()) {
+    wanted += serial_gradient(facts, kMicrobatches).to(at::kDouble).square().sum().item<double>();
+  }
+  EXPECT_NEAR(serial, wanted, wanted * 1e-12);
+}
+
+TEST(ParameterSet, FindsTheFirstParameterThatIsNotFinite) {
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    on_layout({.shard = 2}, [&](tensor::Program& program) {
+      const auto set = make_set(program, 1);
+      set->initialize(5);
+      run_microbatches(program, *set, 1);
+      value_or_throw(set->reduce());
+      for (const Shard& shard : set->shards()) {
+        if (program.rank() == 1 && (shard.facts->name == "down" || shard.facts->name == "scale")) {
+          at::Tensor gradient = shard.gradient;
+          gradient.fill_(bad);
+        }
+      }
+      ExactSum sum;
+      EXPECT_EQ(set->add_squares(sum), program.rank() == 1 ? 3 : -1);
+      EXPECT_EQ(sum.nonfinite_count() > 0, program.rank() == 1);
+    });
+  }
+}
+
+TEST(ParameterSet, CountsAnUnusedParameterAsZeros) {
+  on_layout({.shard = 2}, [](tensor::Program& program) {
+    const auto set = make_set(program, 1);
+    set->initialize(5);
+    run_microbatches(program, *set, 2, [&](const ParameterFacts& facts) {
+      return facts.name != "norm" && (facts.name != "up" || program.rank() == 0);
+    });
+    value_or_throw(set->reduce());
+    for (const Shard& shard : set->shards()) {
+      if (shard.facts->name == "norm") {
+        EXPECT_TRUE(at::equal(shard.gradient, at::zeros_like(shard.gradient)));
+      }
+      if (shard.facts->name == "up") {
+        const at::Tensor box =
+            used_box(program, *set, *shard.facts, serial_gradient(*shard.facts, 2));
+        EXPECT_TRUE(at::equal(shard.gradient, updated_rows(program, *set, *shard.facts, 1, box)));
+      }
+    }
+  });
+}
+
+TEST(ParameterSet, StartsEachStepWithoutOldGradients) {
+  on_layout({.shard = 2}, [](tensor::Program& program) {
+    const auto set = make_set(program, 0);
+    set->initialize(5);
+    run_microbatches(program, *set, 3);
+    value_or_throw(set->reduce());
+    EXPECT_EQ(set->gradient_bytes(), set->weight_bytes());
+    set->clear_gradients();
+    EXPECT_EQ(set->gradient_bytes(), 0);
+    EXPECT_FALSE(set->shards()[0].gradient.defined());
+    run_microbatches(program, *set, 1);
+    value_or_throw(set->reduce());
+    const ParameterFacts& facts = set->facts()[0];
+    EXPECT_TRUE(at::equal(set->shards()[0].gradient, serial_gradient(facts, 2)));
+  });
+}
+
+TEST(ParameterSet, CountsItsBytes) {
+  on_layout({.shard = 2}, [](tensor::Program& program) {
+    const auto set = make_set(program, 1);
+    set->initialize(5);
+    EXPECT_EQ(set->weight_bytes(), (33 + 35 + 5 + 35 + 1) * 4);
+    EXPECT_EQ(set->gradient_bytes(), 0);
+    run_microbatches(program, *set, 3);
+    EXPECT_EQ(set->gradient_bytes(), 2 * set->weight_bytes());  // 2 + 1 of three microbatches
+  });
+}
+
+std::vector<ParameterFacts> tied_facts() {
+  std::vector<ParameterFacts> facts = model_facts();
+  ParameterFacts head = facts[0];
+  head.name = "head";
+  head.tied_to = "embed";
+  head.unit = "head";
+  facts.push_back(head);
+  return facts;
+}
+
+TEST(ParameterSet, SumsATiedUseOnItsOwnAndAddsItLast) {
+  for_all([](const Layout& layout, int stage, tensor::Program& program) {
+    const auto set = make_set(program, stage, tied_facts());
+    set->initialize(5);
+    EXPECT_EQ(set->weight("head").local().data_ptr(), set->weight("embed").local().data_ptr());
+    run_microbatches(program, *set, 2);
+    value_or_throw(set->reduce());
+    set->add_tied();
+    const std::vector<Shard> shards = set->shards();
+    EXPECT_EQ(shards.size(), model_facts().size());
+    const int64_t microbatches = 2 * layout.data_ranks();
+    const at::Tensor whole = serial_gradient(set->facts().front(), microbatches) +
+                             serial_gradient(set->facts().back(), microbatches);
+    const at::Tensor box = used_box(program, *set, set->facts().front(), whole);
+    EXPECT_TRUE(at::equal(shards[0].gradient,
+                          updated_rows(program, *set, set->facts().front(), stage, box)));
+  });
+}
+
+TEST(ParameterSet, MeasuresATiedParameterOnce) {
+  on_layout({.shard = 2}, [](tensor::Program& program) {
+    const auto set = make_set(program, 1, tied_facts());
+    set->initialize(5);
+    run_microbatches(program, *set, 1);
+    value_or_throw(set->reduce());
+    set->add_tied();
+    double wanted = 0.0;
+    for (const ParameterFacts& facts : model_facts()) {
+      at::Tensor whole = serial_gradient(facts, 2);
+      if (facts.name == "embed") {
+        whole = whole + serial_gradient(set->facts().back(), 2);
+      }
+      wanted += whole.to(at::kDouble).square().sum().item<double>();
+    }
+    EXPECT_NEAR(summed_squares(program, *set), wanted, wanted * 1e-12);
+  });
+}
+
+TEST(ParameterSet, KeepsATiedUseWhoseOwnerIsElsewhere) {
+  on_layout({.shard = 2}, [](tensor::Program& program) {
+    ParameterFacts head = tied_facts().back();
+    const auto owner = make_set(program, 1);
+    const auto set = make_set(program, 1, {head});
+    owner->initialize(5);
+    set->initialize(5);
+    EXPECT_TRUE(at::equal(set->weight_data("head"), owner->weight_data("embed")));
+    run_microbatches(program, *set, 1);
+    value_or_throw(set->reduce());
+    EXPECT_TRUE(set->shards().empty());
+    EXPECT_TRUE(at::equal(set->reduced_gradient("head"),
+                          updated_rows(program, *set, head, 1, serial_gradient(head, 2))));
+    ExactSum sum;
+    EXPECT_EQ(set->add_squares(sum), -1);
+    EXPECT_EQ(sum.value(), 0.0);
+  });
+}
+
+TEST(ParameterSet, LoadsEachUsedBoxOnce) {
+  on_layout({.tp = 2}, [](tensor::Program& program) {
+    const auto set = make_set(program, 1, tied_facts());
+    std::vector<std::string> read;
+    value_or_throw(set->load([&](const ParameterFacts& facts,
+                                 const sharding::Box& box,
+                                 at::Tensor& out) -> Result<void> {
+      EXPECT_EQ(out.sizes(), at::IntArrayRef(box.shape()));
+      out.copy_(used_box(program, *set, facts, microbatch_gradient(facts, 0)));
+      read.push_back(facts.name);
+      return {};
+    }));
+    EXPECT_THAT(read, ::testing::ElementsAre("embed", "up", "norm", "down", "scale"));
+    for (const ParameterFacts& facts : model_facts()) {
+      EXPECT_TRUE(at::equal(set->weight_data(facts.name),
+                            used_box(program, *set, facts, microbatch_gradient(facts, 0))));
+    }
+  });
+}
+
+TEST(ParameterSet, PassesOnAFailureToRead) {
+  on_layout({}, [](tensor::Program& program) {
+    const auto set = make_set(program, 0);
+    const Result<void> loaded =
+        set->load([](const ParameterFacts& facts, const sharding::Box&, at::Tensor&) {
+          return Result<void>(fail(ErrorCode::kData, facts.name));
+        });
+    ASSERT_FALSE(loaded);
+    EXPECT_EQ(loaded.error(), (Error{ErrorCode::kData, "embed", -1}));
+  });
+}
+
+TEST(ParameterSet, KeepsBf16WeightsAndFp32Gradients) {
+  on_layout({.shard = 2}, [](tensor::Program& program) {
+    Options options = options_of(1);
+    options.dtype = DType::kBFloat16;
+    const auto set = value_or_throw(ParameterSet::create(program, model_facts(), options));
+    set->initialize(5);
+    run_microbatches(program, *set, 2);
+    value_or_throw(set->reduce());
+    value_or_throw(set->gather());
+    EXPECT_EQ(set->shards()[0].weight.scalar_type(), at::kBFloat16);
+    EXPECT_EQ(set->shards()[0].gradient.scalar_type(), at::kFloat);
+    EXPECT_EQ(set->weight_bytes(), (33 + 35 + 5 + 35 + 1) * 2);
+  });
+}
+
+void expect_refused(std::vector<ParameterFacts> facts, int stage, const char* text) {
+  on_layout({}, [&](tensor::Program& program) {
+    const auto set = ParameterSet::create(program, facts, options_of(stage));
+    ASSERT_FALSE(set);
+    EXPECT_EQ(set.error().code, ErrorCode::kUsage);
+    EXPECT_THAT(set.error().text, HasSubstr(text));
+  });
+}
+
+TEST(ParameterSet, RefusesWhatItCannotHold) {
+  std::vector<ParameterFacts> twice = model_facts();
+  twice.push_back(twice[1]);
+  expect_refused(twice, 0, "parameter up is listed twice");
+
+  std::vector<ParameterFacts> split_twice = model_facts();
+  split_twice[0].logical_axes = {"vocab", "mlp"};
+  expect_refused(split_twice, 0, "dim 0 (vocab) and dim 1 (mlp)");
+
+  std::vector<ParameterFacts> other_shape = tied_facts();
+  other_shape.back().shape = {3, 11};
+  expect_refused(other_shape, 0, "equal shapes");
+
+  std::vector<ParameterFacts> chain = tied_facts();
+  chain.push_back(chain.back());
+  chain.back().name = "tail";
+  chain.back().tied_to = "head";
+  expect_refused(chain, 0, "tie it to embed");
+
+  expect_refused(model_facts(), 2, "ZeRO stage must be 0 or 1, found 2");
+}
+
+TEST(ParameterSet, ChecksNames) {
+  on_layout({}, [](tensor::Program& program) {
+    const auto set = make_set(program, 0);
+    EXPECT_THROW(set->weight("nobody"), CheckFailure);
+    EXPECT_THROW(set->reduced_gradient("embed"), CheckFailure);
+  });
+}
+
+}  // namespace
+}  // namespace brigade::zero

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/checkpoint/safetensors.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+#include "parallel/base/check.h"
+#include "parallel/base/text.h"
+
+namespace brigade::checkpoint {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+tl::unexpected<Error> io_error(const std::string& path, const char* what) {
+  const int number = errno;
+  return fail(ErrorCode::kIo, concat(path, " ", what, ": ", std::strerror(number)));
+}
+
+void unmap(Bytes mapped) {
+  if (!mapped.empty()) {
+    ::munmap(const_cast<std::byte*>(mapped.data()), mapped.size());
+  }
+}
+
+/// Maps all of an open file; an empty one is an empty span.
+Result<Bytes> map(int descriptor, const std::string& path) {
+  struct stat status = {};
+  if (::fstat(descriptor, &status) != 0) {
+    return io_error(path, "has a size that cannot be read");
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return fail(ErrorCode::kIo, path + " is not a file");
+  }
+  const auto size = static_cast<size_t>(status.st_size);
+  if (size == 0) {
+    return Bytes();
+  }
+  void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (address == MAP_FAILED) {
+    return io_error(path, "cannot be mapped");
+  }
+  return Bytes(static_cast<const std::byte*>(address), size);
+}
+
+/// Copies a box as runs: the longest pieces that lie together in the tensor.
+class BoxCopy {
+ public:
+  BoxCopy(const TensorView& view, const sharding::Box& box) : view_(view), box_(box) {
+    stride_.resize(view.shape.size());
+    uint64_t bytes = bits_of(view.type) / 8;
+    run_bytes_ = bytes;
+    bool full = true;
+    for (size_t dim = view.shape.size(); dim-- > 0;) {
+      stride_[dim] = bytes;
+      bytes *= view.shape[dim];
+      if (full) {
+        outer_dims_ = dim;
+        run_bytes_ = stride_[dim] * extent(dim);
+        full = extent(dim) == view.shape[dim];
+      }
+    }
+  }
+
+  void run(std::span<std::byte> out) const {
+    if (!out.empty()) {
+      copy(0, 0, out);
+    }
+  }
+
+ private:
+  uint64_t extent(size_t dim) const { return static_cast<uint64_t>(box_.dims[dim].size()); }
+  uint64_t first(size_t dim) const { return static_cast<uint64_t>(box_.dims[dim].begin); }
+
+  /// Copies dims [dim, ...) at byte `offset` of the tensor to the front of `out`; returns the rest.
+  std::span<std::byte> copy(size_t dim, uint64_t offset, std::span<std::byte> out) const {
+    if (dim == outer_dims_) {
+      if (dim < stride_.size()) {
+        offset += first(dim) * stride_[dim];
+      }
+      std::memcpy(out.data(), view_.bytes.data() + offset, run_bytes_);
+      return out.subspan(run_bytes_);
+    }
+    for (uint64_t i = 0; i < extent(dim); ++i) {
+      out = copy(dim + 1, offset + (first(dim) + i) * stride_[dim], out);
+    }
+    return out;
+  }
+
+  const TensorView& view_;
+  const sharding::Box& box_;
+  std::vector<uint64_t> stride_;  // bytes
+  size_t outer_dims_ = 0;         // the dims before the one that a run covers part of
+  uint64_t run_bytes_ = 0;
+};
+
+}  // namespace
+
+bool TensorView::is_aligned() const {
+  const uint64_t width = bits_of(type) / 8;
+  return width == 0 || reinterpret_cast<uintptr_t>(bytes.data()) % width == 0;  // NOLINT
+}
+
+Result<SafetensorsFile> SafetensorsFile::open(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return io_error(path, "cannot be opened");
+  }
+  const auto mapped = map(descriptor, path);
+  ::close(descriptor);  // the mapping keeps the file
+  if (!mapped) {
+    return fail(mapped.error());
+  }
+  auto header = parse_safetensors_header(*mapped, path);
+  if (!header) {
+    unmap(*mapped);
+    return fail(std::move(header.error()));
+  }
+  return SafetensorsFile(path, *mapped, std::move(*header));
+}
+
+SafetensorsFile::SafetensorsFile(std::string path, Bytes mapped, SafetensorsHeader header)
+    : path_(std::move(path)), mapped_(mapped), header_(std::move(header)) {}
+
+SafetensorsFile::SafetensorsFile(SafetensorsFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      mapped_(std::exchange(other.mapped_, {})),
+      header_(std::move(other.header_)) {}
+
+SafetensorsFile& SafetensorsFile::operator=(SafetensorsFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(mapped_, other.mapped_);
+  std::swap(header_, other.header_);
+  return *this;
+}
+
+SafetensorsFile::~SafetensorsFile() {
+  unmap(mapped_);
+}
+
+Result<TensorView> SafetensorsFile::tensor(std::string_view name) const {
+  const auto found = header_.tensors.find(name);
+  if (found == header_.tensors.end()) {
+    std::vector<std::string> names;
+    for (const auto& entry : header_.tensors) {
+      names.push_back(entry.first);
+    }
+    const auto nearest = nearest_name(name, names);
+    return fail(ErrorCode::kData,
+                concat(path_,
+                       ": no tensor ",
+                       name,
+                       " among ",
+                       names.size(),
+                       nearest ? concat(" (did you mean ", *nearest, "?)") : std::string()));
+  }
+  const TensorInfo& info = found->second;
+  return TensorView{found->first,
+                    info.type,
+                    info.shape,
+                    mapped_.subspan(header_.buffer_begin + info.begin, info.end - info.begin)};
+}
+
+Result<void> SafetensorsFile::read_box(const TensorView& view,
+                                       const sharding::Box& box,
+                                       std::span<std::byte> out) const {
+  if (bits_of(view.type) % 8 != 0) {
+    return fail(ErrorCode::kData,
+                concat(path_,
+                       ": tensor ",
+                       view.name,
+                       ": a part of ",
+                       view.type,
+                       " cannot be read: its elements are no whole bytes"));
+  }
+  BRIGADE_CHECK(box.dims.size() == view.shape.size(), view.name, box.dims.size());
+  uint64_t bytes = bits_of(view.type) / 8;
+  for (size_t dim = 0; dim < box.dims.size(); ++dim) {
+    const sharding::Interval& interval = box.dims[dim];
+    BRIGADE_CHECK(interval.begin >= 0 && interval.begin <= interval.end &&
+                      static_cast<uint64_t>(interval.end) <= view.shape[dim],
+                  view.name,
+                  dim,
+                  interval.begin,
+                  interval.end);
+    bytes *= static_cast<uint64_t>(interval.size());
+  }
+  BRIGADE_CHECK(out.size() == bytes, view.name, out.size(), bytes);
+  BoxCopy(view, box).run(out);
+  return {};
+}
+
+}  // namespace brigade::checkpoint

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/loop/start_block.h"
+
+#include <iomanip>
+#include <sstream>
+
+#include "models/llama/facts.h"
+#include "parallel/base/text.h"
+#include "trainer/loop/model_shape.h"
+
+namespace brigade::loop {
+namespace {
+
+/// "embedding, blocks 0-1": what a stage computes.
+std::string contents(const config::RunConfig& config, int64_t stage, int64_t stages) {
+  std::vector<std::string> parts;
+  if (stage == 0) {
+    parts.push_back("embedding");
+  }
+  const sharding::Interval layers = llama::stage_layers(model_of(config), stage, stages);
+  parts.push_back(layers.size() == 1 ? concat("block ", layers.begin)
+                                     : concat("blocks ", layers.begin, "-", layers.end - 1));
+  if (stage == stages - 1) {
+    parts.push_back("norm and head");
+  }
+  return join(parts);
+}
+
+/// One line per stage: its ranks, a bracket per data rank, tensor ranks side by side.
+std::string ranks_picture(const config::RunFacts& facts, int64_t stage) {
+  std::ostringstream out;
+  int64_t rank = stage * facts.data_ranks * facts.tp;
+  for (int64_t data = 0; data < facts.data_ranks; ++data) {
+    out << (data == 0 ? "[" : " [");
+    for (int64_t tensor = 0; tensor < facts.tp; ++tensor) {
+      out << (tensor == 0 ? "" : " ") << rank++;
+    }
+    out << "]";
+  }
+  return out.str();
+}
+
+void write_mesh(std::ostringstream& out,
+                const config::RunConfig& config,
+                const config::RunFacts& facts) {
+  const mesh::Mesh mesh = value_or_throw(mesh::Mesh::create(facts.axes));
+  out << "mesh     " << mesh.to_string() << " = " << facts.world_size
+      << " ranks; a bracket is a data rank, in it its tensor ranks\n";
+  for (int64_t stage = 0; stage < facts.pp; ++stage) {
+    out << "         stage " << stage << "  " << std::left << std::setw(24)
+        << ranks_picture(facts, stage) << "  " << contents(config, stage, facts.pp) << '\n';
+  }
+}
+
+void write_bytes(std::ostringstream& out,
+                 const config::RunConfig& config,
+                 const config::RunFacts& facts) {
+  out << "memory   of each rank      parameters     weights   gradients   optimizer       total\n";
+  RankBytes shown;
+  for (int64_t rank = 0; rank < facts.world_size; ++rank) {
+    const RankBytes bytes = value_or_throw(rank_bytes(config, facts, rank));
+    if (rank > 0 && bytes == shown) {
+      continue;  // ranks like the one before are not repeated
+    }
+    shown = bytes;
+    out << "         from rank " << std::left << std::setw(4) << rank << std::right << std::setw(17)
+        << with_thousands(bytes.parameters) << std::setw(12) << bytes_text(bytes.weights)
+        << std::setw(12) << bytes_text(bytes.gradients) << std::setw(12)
+        << bytes_text(bytes.optimizer_states) << std::setw(12) << bytes_text(bytes.total()) << '\n';
+  }
+}
+
+}  // namespace
+
+std::string start_block(const config::RunConfig& config,
+                        const config::RunFacts& facts,
+                        const std::vector<std::string>& remarks) {
+  const llama::Config model = model_of(config);
+  std::ostringstream out;
+  out << "model    " << config.model.name << ": dim " << model.dim << ", " << model.n_layers
+      << " layers, " << model.n_heads << " heads (" << model.n_kv_heads << " key-value), ffn "
+      << model.ffn_dim << ", vocabulary " << model.vocab_size
+      << (model.tie_embeddings ? ", tied head" : "") << "; "
+      << with_thousands(llama::parameter_count(model)) << " parameters\n";
+  write_mesh(out, config, facts);
+  write_bytes(out, config, facts);
+  out << "batch    " << facts.batch_equation << "; " << with_thousands(facts.tokens_per_step)
+      << " tokens a step\n";
+  out << "plan     ZeRO stage " << facts.zero_stage << ", "
+      << (facts.pp > 1 ? config.parallelism.pipeline_parallel_schedule : std::string("no pipeline"))
+      << ", " << config.optimizer.name << " lr " << config.optimizer.lr << ", "
+      << config.training.steps << " steps" << (config.debug.deterministic ? ", deterministic" : "")
+      << '\n';
+  for (const std::string& remark : remarks) {
+    out << "         " << remark << '\n';
+  }
+  return out.str();
+}
+
+}  // namespace brigade::loop

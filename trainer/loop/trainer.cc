@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/loop/trainer.h"
+
+#include <utility>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include "models/llama/stage.h"
+#include "parallel/base/check.h"
+#include "parallel/base/text.h"
+#include "parallel/schedule/schedule.h"
+#include "trainer/data/batcher.h"
+#include "trainer/loop/batches.h"
+#include "trainer/loop/model_shape.h"
+#include "trainer/loop/update.h"
+#include "trainer/optim/learning_rate.h"
+
+namespace brigade::loop {
+namespace {
+
+using collective::Communicator;
+using collective::World;
+
+/// The table that the key fixes; empty when it says to measure.
+std::optional<tensor::MatmulTable> fixed_matmul(const config::RunConfig& config) {
+  using tensor::MatmulBackend;
+  if (config.training.matmul == "libtorch") {
+    return tensor::MatmulTable{MatmulBackend::kLibtorch, MatmulBackend::kLibtorch};
+  }
+  if (config.training.matmul == "onednn" || config.debug.deterministic) {
+    return tensor::MatmulTable{MatmulBackend::kOneDnn, MatmulBackend::kOneDnn};
+  }
+  return {};
+}
+
+/// Rank 0 measures, all hear: the same products on every rank.
+Result<tensor::MatmulTable> agree_on_matmul(Communicator& world,
+                                            const config::RunConfig& config,
+                                            int64_t rows) {
+  tensor::MatmulTable table;
+  if (world.rank() == 0) {
+    table = tensor::measure_matmul(rows, config.model.dim);
+  }
+  collective::Work work =
+      world.broadcast({collective::bytes_of(std::span<tensor::MatmulTable>(&table, 1))}, 0);
+  if (Result<void> told = work.wait(); !told) {
+    return fail(told.error());
+  }
+  return table;
+}
+
+std::vector<int64_t> all_ranks(int64_t size) {
+  std::vector<int64_t> ranks;
+  for (int64_t rank = 0; rank < size; ++rank) {
+    ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+/// Parameters of the first stage that the last one uses too, when they are not the same.
+std::vector<std::string> tied_owned(const config::RunConfig& config,
+                                    const Seat& seat,
+                                    int64_t stages) {
+  std::vector<std::string> owned;
+  if (stages > 1 && seat.stage == 0) {
+    for (const sharding::ParameterFacts& facts : parameters_of(config, stages - 1, stages)) {
+      if (!facts.tied_to.empty()) {
+        owned.push_back(facts.tied_to);
+      }
+    }
+  }
+  return owned;
+}
+
+}  // namespace
+
+// In order of construction: what comes later borrows from what comes before.
+struct Trainer::Impl {
+  TrainerOptions options;
+  config::RunFacts facts;
+  mesh::Mesh world_mesh;
+  Seat seat{};
+  std::unique_ptr<Communicator> world;
+  std::unique_ptr<Communicator> pipeline;
+  std::unique_ptr<tensor::Program> program;
+  std::unique_ptr<zero::ParameterSet> parameters;
+  std::unique_ptr<llama::LlamaStage> stage;
+  std::unique_ptr<executor::Executor> executor;
+  std::unique_ptr<data::Batcher> batcher;
+  std::optional<optim::LearningRateSchedule> learning_rate;
+  std::unique_ptr<ShardOptimizer> optimizer;
+  schedule::Schedule schedule;
+  int64_t steps_done = 0;
+  int64_t samples_consumed = 0;
+  int64_t skips_in_a_row = 0;
+
+  const config::RunConfig& config() const { return options.config; }
+  int64_t data_rank() const { return seat.stage_rank / facts.tp; }
+  const std::vector<schedule::Action>& actions() const {
+    return schedule.per_rank[static_cast<size_t>(seat.stage)];
+  }
+
+  Result<void> join(World& all);
+  Result<void> build_model();
+  Result<void> build_data();
+  Result<void> build_optimizer();
+  Result<StepReport> after_step(const executor::StepResult& result, StepReport report);
+};
+
+Result<void> Trainer::Impl::join(World& all) {
+  Result<config::RunFacts> resolved = config::resolve(config(), all.size());
+  if (!resolved) {
+    return fail(resolved.error());
+  }
+  facts = std::move(*resolved);
+  world_mesh = value_or_throw(mesh::Mesh::create(facts.axes));
+  seat = seat_of(world_mesh, all.rank());
+  at::set_num_threads(static_cast<int>(config().launch.threads_per_rank));
+  world = all.group(all_ranks(all.size()), "world");
+  const std::vector<std::string> along_pipeline = {"pp"};
+  pipeline = all.group(world_mesh.group(all.rank(), along_pipeline), "pp");
+
+  if (!options.matmul) {
+    options.matmul = fixed_matmul(config());
+  }
+  if (!options.matmul) {
+    Result<tensor::MatmulTable> table =
+        agree_on_matmul(*world, config(), facts.microbatch_size * config().training.seq_len);
+    if (!table) {
+      return fail(table.error());
+    }
+    options.matmul = *table;
+  }
+  const mesh::Mesh mesh = stage_mesh(world_mesh);
+  const int64_t first = seat.stage * mesh.size();
+  const auto make_group = [&all, first](const std::vector<int64_t>& members,
+                                        const std::string& name) {
+    std::vector<int64_t> ranks;
+    for (const int64_t member : members) {
+      ranks.push_back(first + member);
+    }
+    return all.group(std::move(ranks), name);
+  };
+  program = std::make_unique<tensor::Program>(mesh, seat.stage_rank, make_group, *options.matmul);
+  return {};
+}
+
+Result<void> Trainer::Impl::build_model() {
+  const llama::Config model = model_of(config());
+  if (Result<void> possible = llama::check(model, facts.tp); !possible) {
+    return possible;
+  }
+  if (options.training->vocabulary_size() > model.vocab_size) {
+    return fail(ErrorCode::kData,
+                concat("the data has ids below ",
+                       options.training->vocabulary_size(),
+                       " but model.vocab_size = ",
+                       model.vocab_size,
+                       "; set model.vocab_size=",
+                       options.training->vocabulary_size()));
+  }
+  auto created = zero::ParameterSet::create(
+      *program, parameters_of(config(), seat.stage, facts.pp), zero_options(config(), facts));
+  if (!created) {
+    return fail(created.error());
+  }
+  parameters = std::move(*created);
+  parameters->initialize(static_cast<uint64_t>(config().debug.seed));
+  stage = std::make_unique<llama::LlamaStage>(model,
+                                              seat.stage,
+                                              facts.pp,
+                                              options.training->seq_len(),
+                                              mesh::AxisNames{"dp_replicate", "dp_shard"},
+                                              *program,
+                                              *parameters);
+  executor = std::make_unique<executor::Executor>(
+      executor::Context{.program = program.get(),
+                        .stage = stage.get(),
+                        .parameters = parameters.get(),
+                        .pipeline = pipeline.get(),
+                        .world = world.get(),
+                        .counts_loss = seat.stage_rank % facts.tp == 0,
+                        .tied_owned = tied_owned(config(), seat, facts.pp)});
+  return {};
+}
+
+Result<void> Trainer::Impl::build_data() {
+  Result<data::Batcher> made = data::Batcher::create(*options.training,
+                                                     {.global_batch = facts.global_batch,
+                                                      .data_ranks = facts.data_ranks,
+                                                      .data_rank = data_rank(),
+                                                      .microbatch = facts.microbatch_size});
+  if (!made) {
+    return fail(made.error());
+  }
+  batcher = std::make_unique<data::Batcher>(std::move(*made));
+  Result<schedule::Kind> kind =
+      facts.pp > 1 ? schedule::parse_kind(config().parallelism.pipeline_parallel_schedule)
+                   : Result<schedule::Kind>(schedule::Kind::kOneForwardOneBackward);
+  if (!kind) {
+    return fail(kind.error());
+  }
+  Result<schedule::Schedule> generated =
+      schedule::generate({.kind = *kind, .ranks = facts.pp, .microbatches = facts.microbatches});
+  if (!generated) {
+    return fail(generated.error());
+  }
+  schedule = std::move(*generated);
+  return schedule::validate(schedule);
+}
+
+Result<void> Trainer::Impl::build_optimizer() {
+  Result<optim::LearningRateSchedule> rates = learning_rate_of(config());
+  if (!rates) {
+    return fail(rates.error());
+  }
+  learning_rate = std::move(*rates);
+  optimizer = std::make_unique<ShardOptimizer>(config(), *parameters);
+  return {};
+}
+
+Trainer::Trainer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Trainer::~Trainer() = default;
+
+Result<std::unique_ptr<Trainer>> Trainer::create(World& world, TrainerOptions options) {
+  auto impl = std::make_unique<Impl>();
+  impl->options = std::move(options);
+  BRIGADE_CHECK(impl->options.training != nullptr);
+  Result<void> built = impl->join(world)
+                           .and_then([&] { return impl->build_model(); })
+                           .and_then([&] { return impl->build_data(); })
+                           .and_then([&] { return impl->build_optimizer(); });
+  if (!built) {
+    return fail(built.error());
+  }
+  return std::unique_ptr<Trainer>(new Trainer(std::move(impl)));
+}
+
+Result<StepReport> Trainer::step() {
+  Impl& impl = *impl_;
+  StepReport report{.step = impl.steps_done + 1,
+                    .learning_rate = impl.learning_rate->at(impl.steps_done + 1)};
+  const Result<data::StepBatch> read = impl.batcher->read(impl.samples_consumed);
+  if (!read) {
+    return fail(read.error());
+  }
+  report.trained_tokens = read->trained_tokens;
+  const executor::Batch batch = to_tensors(*read, impl.facts.microbatch_size);
+  const Result<executor::StepResult> result = impl.executor->run_step(
+      impl.actions(), batch, [&](const executor::StepResult& step) -> Result<void> {
+        impl.optimizer->update(report.learning_rate, step.gradient_norm);
+        return {};
+      });
+  if (!result) {
+    return fail(result.error());
+  }
+  return impl.after_step(*result, std::move(report));
+}
+
+Result<StepReport> Trainer::Impl::after_step(const executor::StepResult& result,
+                                             StepReport report) {
+  report.loss = result.loss;
+  report.gradient_norm = result.gradient_norm;
+  steps_done += 1;
+  samples_consumed += facts.global_batch;
+  if (result.finite) {
+    skips_in_a_row = 0;
+    return report;
+  }
+  const std::string what = concat("step ", report.step, ": not finite: ", result.first_bad);
+  if (config().training.on_nonfinite == "stop") {
+    return fail(ErrorCode::kNonFinite,
+                what +
+                    "; nothing was updated. training.on_nonfinite=\"skip\" would leave the step "
+                    "out and go on");
+  }
+  report.skipped = true;
+  report.first_bad = result.first_bad;
+  skips_in_a_row += 1;
+  if (skips_in_a_row > config().training.max_consecutive_skips) {
+    return fail(ErrorCode::kNonFinite,
+                concat(what,
+                       "; ",
+                       skips_in_a_row,
+                       " steps in a row were skipped, training.max_consecutive_skips = ",
+                       config().training.max_consecutive_skips));
+  }
+  return report;
+}
+
+Result<ValidationReport> Trainer::validate() {
+  Impl& impl = *impl_;
+  BRIGADE_CHECK(impl.options.validation != nullptr);
+  const data::TokenSource& source = *impl.options.validation;
+  const int64_t batches =
+      (source.sample_count() + impl.facts.global_batch - 1) / impl.facts.global_batch;
+  const int64_t wanted = impl.config().validation.steps;
+  const int64_t run = wanted < 0 ? batches : std::min(batches, wanted);
+  ValidationReport report;
+  double total = 0.0;
+  for (int64_t index = 0; index < run; ++index) {
+    const Result<executor::Batch> batch = validation_batch(source,
+                                                           index,
+                                                           {impl.facts.global_batch,
+                                                            impl.facts.data_ranks,
+                                                            impl.data_rank(),
+                                                            impl.facts.microbatch_size});
+    if (!batch) {
+      return fail(batch.error());
+    }
+    const Result<double> loss = impl.executor->evaluate(impl.actions(), *batch);
+    if (!loss) {
+      return fail(loss.error());
+    }
+    total += *loss * static_cast<double>(batch->trained_tokens);
+    report.trained_tokens += batch->trained_tokens;
+  }
+  report.loss = total / static_cast<double>(report.trained_tokens);
+  return report;
+}
+
+const config::RunFacts& Trainer::facts() const {
+  return impl_->facts;
+}
+const tensor::MatmulTable& Trainer::matmul() const {
+  return *impl_->options.matmul;
+}
+int64_t Trainer::samples_consumed() const {
+  return impl_->samples_consumed;
+}
+zero::ParameterSet& Trainer::parameters() {
+  return *impl_->parameters;
+}
+tensor::Program& Trainer::program() {
+  return *impl_->program;
+}
+void Trainer::set_observer(executor::Observer observer) {
+  impl_->executor->set_observer(std::move(observer));
+}
+
+}  // namespace brigade::loop

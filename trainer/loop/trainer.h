@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Trainer: a model, its data and its optimizer on one rank of a world; one call per step.
+///
+///   auto trainer = value_or_throw(Trainer::create(world, {.config = config, .training = source}));
+///   for (...) { StepReport report = value_or_throw(trainer->step()); }
+///
+/// Collective:    create, step, validate, on all ranks of the world, in the same order.
+/// Thread safety: belongs to one thread, the rank's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "parallel/collective/world.h"
+#include "parallel/executor/executor.h"
+#include "parallel/tensor/matmul.h"
+#include "parallel/zero/parameter_set.h"
+#include "trainer/config/resolve.h"
+#include "trainer/config/run_config.h"
+#include "trainer/data/token_source.h"
+
+namespace brigade::loop {
+
+struct TrainerOptions {
+  config::RunConfig config;
+  std::shared_ptr<const data::TokenSource> training;
+  std::shared_ptr<const data::TokenSource> validation;  ///< null: validate() is not called
+  /// Which library multiplies; empty: measured on rank 0 and told to all (fixed when deterministic
+  /// or set by key).
+  std::optional<tensor::MatmulTable> matmul = {};
+};
+
+struct StepReport {
+  int64_t step = 0;  ///< from 1
+  double loss = 0.0;
+  double gradient_norm = 0.0;  ///< before clipping
+  double learning_rate = 0.0;
+  int64_t trained_tokens = 0;  ///< of the global batch
+  bool skipped = false;   ///< not finite, and training.on_nonfinite = "skip": nothing was updated
+  std::string first_bad;  ///< of a skipped step
+};
+
+struct ValidationReport {
+  double loss = 0.0;
+  int64_t trained_tokens = 0;
+};
+
+class Trainer {
+ public:
+  /// Builds everything and initialises the weights. Errors: kUsage for what the config asks of this
+  /// world; kData when the source's vocabulary is larger than the model's; the communicator's.
+  static Result<std::unique_ptr<Trainer>> create(collective::World& world, TrainerOptions options);
+  ~Trainer();
+
+  /// The next step. Errors: kNonFinite naming step, rank and tensor (all ranks alike) when
+  /// training.on_nonfinite says stop or too many steps in a row were skipped; the executor's.
+  Result<StepReport> step();
+
+  /// The mean loss over the validation source, or over validation.steps batches of it. A last batch
+  /// that is not full is filled with rows that are not trained, so no sample is left out.
+  Result<ValidationReport> validate();
+
+  const config::RunFacts& facts() const;
+  const tensor::MatmulTable& matmul() const;
+  int64_t samples_consumed() const;
+  zero::ParameterSet& parameters();
+  tensor::Program& program();
+  /// Called before each action of each step.
+  void set_observer(executor::Observer observer);
+
+ private:
+  struct Impl;
+  explicit Trainer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace brigade::loop

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The optimizer over the shards of a ParameterSet, with clipping.
+#pragma once
+
+#include <cstdint>
+
+#include "parallel/base/result.h"
+#include "parallel/zero/parameter_set.h"
+#include "trainer/config/run_config.h"
+#include "trainer/optim/learning_rate.h"
+#include "trainer/optim/optimizer.h"
+
+namespace brigade::loop {
+
+Result<optim::LearningRateSchedule> learning_rate_of(const config::RunConfig& config);
+
+/// What every gradient is multiplied with: max_norm / (norm + 1e-6) where the norm is larger, as
+/// torch's clip_grad_norm_; 1 otherwise, and for max_norm = 0.
+double clip_factor(double gradient_norm, double max_norm);
+
+class ShardOptimizer {
+ public:
+  /// Borrows `parameters`.
+  ShardOptimizer(const config::RunConfig& config, zero::ParameterSet& parameters);
+
+  /// Updates this rank's shards from their reduced gradients. Counts its own updates: a skipped
+  /// step is none.
+  void update(double learning_rate, double gradient_norm);
+
+  optim::Optimizer& states() { return optimizer_; }
+
+ private:
+  zero::ParameterSet& parameters_;
+  optim::Optimizer optimizer_;
+  double max_norm_;
+  int64_t updates_ = 0;
+};
+
+}  // namespace brigade::loop
