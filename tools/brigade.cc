@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The composition root of `brigade`: which subcommands there are, and what each is made of.
+#include <iostream>
+
+#include "tools/cli/dispatch.h"
+#include "tools/train/train.h"
+#include "trainer/loop/run_rank.h"
+
+int main(int argc, char** argv) {
+  using brigade::cli::Arguments;
+  const std::vector<brigade::cli::Subcommand> subcommands = {
+      {"train",
+       "train a model as a recipe says",
+       [](const Arguments& arguments) {
+         return brigade::train::train(arguments, brigade::loop::run_rank, std::cout, std::cerr);
+       }},
+  };
+  return brigade::cli::dispatch(subcommands, Arguments(argv, argv + argc), std::cout, std::cerr);
+}

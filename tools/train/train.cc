@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/train/train.h"
+
+#include <cstdlib>
+
+#include "parallel/base/text.h"
+#include "tools/train/flags.h"
+#include "trainer/config/load.h"
+#include "trainer/config/print.h"
+#include "trainer/config/resolve.h"
+#include "trainer/launch/exit_code.h"
+#include "trainer/launch/failure_report.h"
+#include "trainer/launch/spawn.h"
+#include "trainer/metrics/run_folder.h"
+
+namespace brigade::train {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: brigade train --config=FILE [--flag=value ...] [section.key=value ...]\n\n"
+    "Trains the model that the recipe describes. Ranks are started here unless a launcher\n"
+    "(torchrun, mpirun, srun, Kubernetes) started this process as one.\n\n";
+
+int wrong(const Error& error, std::ostream& err) {
+  err << "brigade train: " << error.text << '\n';
+  return launch::kExitUsage;
+}
+
+Result<launch::RankIdentity> who_am_i(const Flags& flags) {
+  launch::Environment environment = launch::current_environment();
+  const auto set = [&environment](const char* name, const std::string& value) {
+    if (!value.empty()) {
+      environment[name] = value;
+    }
+  };
+  set("BRIGADE_RANK", flags.rank);
+  set("BRIGADE_WORLD_SIZE", flags.world_size);
+  set("BRIGADE_MASTER_ADDR", flags.master_addr);
+  set("BRIGADE_MASTER_PORT", flags.master_port);
+  return launch::identify(environment);
+}
+
+/// Runs the rank and turns every way to fail into one Error.
+Result<void> guarded(const RunRank& run_rank,
+                     const config::RunConfig& config,
+                     const launch::RankIdentity& who) {
+  try {
+    return run_rank(config, who);
+  } catch (const Exception& exception) {
+    return fail(exception.error());
+  } catch (const std::exception& exception) {
+    return fail(ErrorCode::kInternal, exception.what());
+  }
+}
+
+int be_a_rank(const RunRank& run_rank,
+              const config::RunConfig& config,
+              const launch::RankIdentity& who,
+              std::ostream& err) {
+  const Result<void> done = guarded(run_rank, config, who);
+  if (done) {
+    return launch::kExitDone;
+  }
+  const int code = launch::exit_code(done.error().code);
+  // The launcher prints the origin's words; without one this rank does.
+  if (!launch::report_failure({done.error().origin_rank, code, done.error().text})) {
+    const bool other = done.error().origin_rank >= 0 && done.error().origin_rank != who.rank;
+    err << "brigade: rank " << (other ? done.error().origin_rank : who.rank) << " of "
+        << who.world_size << " failed: " << done.error().text << '\n';
+  }
+  return code;
+}
+
+int start_ranks(const std::vector<std::string>& command_line,
+                const config::RunConfig& config,
+                int ranks,
+                std::ostream& out,
+                std::ostream& err) {
+  const std::string& folder = config.job.dump_folder;
+  const Result<void> made = metrics::make_run_folder(folder);
+  if (!made) {
+    err << "brigade train: " << made.error().text << '\n';
+    return launch::kExitFailed;
+  }
+  out << "starting " << ranks << " ranks on this machine, told by "
+      << (config.parallelism.data_parallel_shard_degree == -1 ? "launch.ranks"
+                                                              : "the product of the degrees")
+      << "; logs: " << folder << "/rank_*.log" << std::endl;
+  launch::SpawnOptions options;
+  options.log_folder = folder;
+  options.console = &err;
+  return launch::spawn(ranks, command_line, options);
+}
+
+int run(const std::vector<std::string>& command_line,
+        const config::RunConfig& config,
+        const launch::RankIdentity& who,
+        const RunRank& run_rank,
+        std::ostream& out,
+        std::ostream& err) {
+  const int64_t world = who.launched() ? who.world_size : config::wanted_ranks(config);
+  const Result<config::RunFacts> facts = config::resolve(config, world);
+  if (!facts) {
+    return wrong(facts.error(), err);
+  }
+  if (!who.launched() && world > 1) {
+    return start_ranks(command_line, config, static_cast<int>(world), out, err);
+  }
+  return be_a_rank(run_rank, config, who, err);
+}
+
+}  // namespace
+
+int train(const std::vector<std::string>& command_line,
+          const RunRank& run_rank,
+          std::ostream& out,
+          std::ostream& err) {
+  const Result<Flags> flags = parse_flags({command_line.begin() + 2, command_line.end()});
+  if (!flags) {
+    return wrong(flags.error(), err);
+  }
+  if (flags->help) {
+    out << kUsage << flags_help() << "\nThe keys of a recipe (type, default):\n\n"
+        << config::keys_help();
+    return launch::kExitDone;
+  }
+  const Result<config::RunConfig> config = config::load(flags->config, flags->overrides);
+  if (!config) {
+    return wrong(config.error(), err);
+  }
+  if (flags->print_config) {
+    out << config::to_toml(*config);
+    return launch::kExitDone;
+  }
+  const Result<launch::RankIdentity> who = who_am_i(*flags);
+  if (!who) {
+    return wrong(who.error(), err);
+  }
+  const bool our_child = std::getenv(launch::kReportVariable) != nullptr;
+  if (config->job.print_config && who->rank == 0 && !our_child) {
+    out << config::to_toml(*config) << std::flush;
+  }
+  return run(command_line, *config, *who, run_rank, out, err);
+}
+
+}  // namespace brigade::train
