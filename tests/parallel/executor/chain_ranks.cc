@@ -192,7 +192,7 @@ Batch Rank::batch() const {
   return {{first, first + setup.microbatches}, trained_tokens(all)};
 }
 
-void on_setup(const ChainSetup& setup, const std::function<void(Rank&)>& body) {
+void on_chain(const ChainSetup& setup, const std::function<void(Rank&)>& body) {
   testing::run_ranks(setup.stages * setup.data, [&](collective::World& world) {
     at::set_num_threads(1);
     Rank rank(setup, world);
@@ -251,7 +251,7 @@ Outcome plain_outcome(const Tensors& weights, int64_t microbatches, bool tied) {
 
 Tensors initial_weights(bool tied) {
   Tensors weights;
-  on_setup({.tied = tied}, [&](Rank& rank) {
+  on_chain({.tied = tied}, [&](Rank& rank) {
     for (const zero::Shard& shard : rank.parameters->shards()) {
       weights[shard.facts->name] = shard.weight.clone();
     }

@@ -78,7 +78,7 @@ struct Rank {
 };
 
 /// Runs `body` on every rank; ranks of one stage are neighbours.
-void on_setup(const ChainSetup& setup, const std::function<void(Rank&)>& body);
+void on_chain(const ChainSetup& setup, const std::function<void(Rank&)>& body);
 
 /// The whole global batch, cut alike for equal data x microbatches.
 std::vector<Microbatch> global_batch(int64_t microbatches);

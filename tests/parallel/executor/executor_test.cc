@@ -54,7 +54,7 @@ TrainingRun run(const ChainSetup& setup, int64_t steps) {
   made.gradients.resize(static_cast<size_t>(steps));
   std::mutex mutex;
   std::vector<std::vector<StepResult>> results(static_cast<size_t>(setup.stages * setup.data));
-  on_setup(setup, [&](Rank& rank) {
+  on_chain(setup, [&](Rank& rank) {
     Executor executor(rank.context());
     for (int64_t i = 0; i < steps; ++i) {
       const Update step_down = descend(rank, 0.5);
@@ -153,7 +153,7 @@ TEST(Executor, AddsBothGradientsOfATiedParameter) {
 
 TEST(Executor, EvaluatesWithoutTouchingAnything) {
   for (const int64_t stages : {1, 2, 4}) {
-    on_setup({.stages = stages, .data = 2, .microbatches = 3}, [](Rank& rank) {
+    on_chain({.stages = stages, .data = 2, .microbatches = 3}, [](Rank& rank) {
       Executor executor(rank.context());
       const double loss = value_or_throw(executor.evaluate(rank.actions, rank.batch()));
       EXPECT_EQ(rank.parameters->gradient_bytes(), 0);
@@ -166,7 +166,7 @@ TEST(Executor, EvaluatesWithoutTouchingAnything) {
 }
 
 TEST(Executor, ShowsEachActionBeforeItRuns) {
-  on_setup({.stages = 2, .microbatches = 3}, [](Rank& rank) {
+  on_chain({.stages = 2, .microbatches = 3}, [](Rank& rank) {
     Executor executor(rank.context());
     std::vector<Action> seen;
     executor.set_observer([&](const Action& action) { seen.push_back(action); });
@@ -176,7 +176,7 @@ TEST(Executor, ShowsEachActionBeforeItRuns) {
 }
 
 TEST(Executor, DropsGradientsAfterAStep) {
-  on_setup({.stages = 2, .microbatches = 2}, [](Rank& rank) {
+  on_chain({.stages = 2, .microbatches = 2}, [](Rank& rank) {
     Executor executor(rank.context());
     value_or_throw(executor.run_step(rank.actions, rank.batch(), descend(rank, 0.5)));
     EXPECT_EQ(rank.parameters->gradient_bytes(), 0);
@@ -184,7 +184,7 @@ TEST(Executor, DropsGradientsAfterAStep) {
 }
 
 TEST(Executor, RefusesABatchWithoutTrainedTokens) {
-  on_setup({.stages = 2}, [](Rank& rank) {
+  on_chain({.stages = 2}, [](Rank& rank) {
     Executor executor(rank.context());
     Batch batch = rank.batch();
     batch.trained_tokens = 0;
@@ -199,7 +199,7 @@ TEST(Executor, RefusesABatchWithoutTrainedTokens) {
 void expect_skipped(const ChainSetup& setup,
                     const std::function<std::function<void()>(Rank&)>& spoil,
                     const ::testing::Matcher<const std::string&>& first_bad) {
-  on_setup(setup, [&](Rank& rank) {
+  on_chain(setup, [&](Rank& rank) {
     Executor executor(rank.context());
     const std::function<void()> repair = spoil(rank);
     bool updated = false;
@@ -258,7 +258,7 @@ TEST(Executor, NamesABadLossBeforeGradients) {
 std::vector<Error> errors_of(const ChainSetup& setup,
                              const std::function<void(const Action&)>& failing) {
   std::vector<Error> errors(static_cast<size_t>(setup.stages * setup.data));
-  on_setup(setup, [&](Rank& rank) {
+  on_chain(setup, [&](Rank& rank) {
     Executor executor(rank.context());
     if (rank.world.rank() == 1) {
       executor.set_observer(failing);
@@ -308,7 +308,7 @@ TEST(Executor, KeepsTheCodeOfAnException) {
 }
 
 TEST(Executor, PassesOnAFailedUpdate) {
-  on_setup({}, [](Rank& rank) {
+  on_chain({}, [](Rank& rank) {
     Executor executor(rank.context());
     const auto step =
         executor.run_step(rank.actions, rank.batch(), [](const StepResult&) -> Result<void> {

@@ -44,6 +44,16 @@ std::vector<ParameterFacts> model_facts() {
           {"scale", {}, {}, normal, false, "", "block.0"}};
 }
 
+std::vector<ParameterFacts> tied_facts() {
+  std::vector<ParameterFacts> facts = model_facts();
+  ParameterFacts head = facts[0];
+  head.name = "head";
+  head.tied_to = "embed";
+  head.unit = "head";
+  facts.push_back(head);
+  return facts;
+}
+
 Options options_of(int stage) {
   return {.stage = stage,
           .rules = {{"vocab", {"tp"}}, {"mlp", {"tp"}}},

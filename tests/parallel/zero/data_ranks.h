@@ -31,6 +31,9 @@ void on_layout(const Layout& layout, const std::function<void(tensor::Program&)>
 /// Two units; dims that no degree divides; rows split, columns split, vector, scalar.
 std::vector<sharding::ParameterFacts> model_facts();
 
+/// The same with a head tied to the embedding, in a unit of its own.
+std::vector<sharding::ParameterFacts> tied_facts();
+
 /// vocab and mlp over tp; data axes as in Layout; tree order.
 Options options_of(int stage);
 

@@ -20,7 +20,6 @@ namespace brigade::zero {
 namespace {
 
 using sharding::ParameterFacts;
-using ::testing::HasSubstr;
 
 const std::vector<Layout> kLayouts = {{},
                                       {.shard = 2},
@@ -240,16 +239,6 @@ TEST(ParameterSet, CountsItsBytes) {
   });
 }
 
-std::vector<ParameterFacts> tied_facts() {
-  std::vector<ParameterFacts> facts = model_facts();
-  ParameterFacts head = facts[0];
-  head.name = "head";
-  head.tied_to = "embed";
-  head.unit = "head";
-  facts.push_back(head);
-  return facts;
-}
-
 TEST(ParameterSet, SumsATiedUseOnItsOwnAndAddsItLast) {
   for_all([](const Layout& layout, int stage, tensor::Program& program) {
     const auto set = make_set(program, stage, tied_facts());
@@ -352,37 +341,6 @@ TEST(ParameterSet, KeepsBf16WeightsAndFp32Gradients) {
     EXPECT_EQ(set->shards()[0].gradient.scalar_type(), at::kFloat);
     EXPECT_EQ(set->weight_bytes(), (33 + 35 + 5 + 35 + 1) * 2);
   });
-}
-
-void expect_refused(std::vector<ParameterFacts> facts, int stage, const char* text) {
-  on_layout({}, [&](tensor::Program& program) {
-    const auto set = ParameterSet::create(program, facts, options_of(stage));
-    ASSERT_FALSE(set);
-    EXPECT_EQ(set.error().code, ErrorCode::kUsage);
-    EXPECT_THAT(set.error().text, HasSubstr(text));
-  });
-}
-
-TEST(ParameterSet, RefusesWhatItCannotHold) {
-  std::vector<ParameterFacts> twice = model_facts();
-  twice.push_back(twice[1]);
-  expect_refused(twice, 0, "parameter up is listed twice");
-
-  std::vector<ParameterFacts> split_twice = model_facts();
-  split_twice[0].logical_axes = {"vocab", "mlp"};
-  expect_refused(split_twice, 0, "dim 0 (vocab) and dim 1 (mlp)");
-
-  std::vector<ParameterFacts> other_shape = tied_facts();
-  other_shape.back().shape = {3, 11};
-  expect_refused(other_shape, 0, "equal shapes");
-
-  std::vector<ParameterFacts> chain = tied_facts();
-  chain.push_back(chain.back());
-  chain.back().name = "tail";
-  chain.back().tied_to = "head";
-  expect_refused(chain, 0, "tie it to embed");
-
-  expect_refused(model_facts(), 2, "ZeRO stage must be 0 or 1, found 2");
 }
 
 TEST(ParameterSet, ChecksNames) {

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/// ParameterTable: the parameters of a ParameterSet, placed, tied, allocated and listed in units.
+/// Internal to the module.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parallel/base/result.h"
+#include "parallel/tensor/program.h"
+#include "parallel/zero/parameter.h"
+#include "parallel/zero/parameter_set.h"
+#include "parallel/zero/unit_casts.h"
+
+namespace brigade::zero {
+
+struct ParameterTable {
+  tensor::Program& program;
+  std::vector<sharding::ParameterFacts> facts;
+  Options options;
+  std::vector<std::unique_ptr<Parameter>> parameters = {};  ///< in the order of facts
+  std::map<std::string, Parameter*, std::less<>> by_name = {};
+  std::vector<Unit> reduced_units = {};   ///< of all: every use has a gradient of its own
+  std::vector<Unit> gathered_units = {};  ///< without tied uses: their weights are their owners'
+
+  /// Errors: ParameterSet::create()'s.
+  static Result<std::unique_ptr<ParameterTable>> create(tensor::Program& program,
+                                                        std::vector<sharding::ParameterFacts> facts,
+                                                        Options options);
+
+  Parameter& find(std::string_view name) const;
+  /// What this rank updates: all rows at stage 0, its own at stage 1.
+  sharding::Interval updated_rows(const Parameter& parameter) const;
+  /// Undefined before reduce().
+  at::Tensor updated_gradient(const Parameter& parameter) const;
+
+  // Steps of create(), in this order.
+  Result<void> add(const sharding::ParameterFacts& row);
+  Result<void> tie(Parameter& use);
+  void allocate(Parameter& parameter);
+  void list_in_units(Parameter& parameter);
+};
+
+}  // namespace brigade::zero
