@@ -7,6 +7,7 @@
 #include "parallel/collective/call.h"
 #include "parallel/collective/link_communicator.h"
 #include "parallel/transport/in_process.h"
+#include "parallel/transport/rendezvous.h"
 
 namespace brigade::collective {
 namespace {
@@ -76,6 +77,18 @@ std::vector<std::unique_ptr<World>> in_process_worlds(int64_t size,
     worlds.push_back(std::make_unique<LinkWorld>(std::move(endpoint), timeout));
   }
   return worlds;
+}
+
+Result<std::unique_ptr<World>> connect(const ConnectOptions& options) {
+  Result<std::unique_ptr<transport::Endpoint>> endpoint = transport::meet({options.rank,
+                                                                           options.size,
+                                                                           options.master_address,
+                                                                           options.master_port,
+                                                                           options.init_timeout});
+  if (!endpoint) {
+    return fail(std::move(endpoint.error()));
+  }
+  return std::make_unique<LinkWorld>(std::move(*endpoint), options.timeout);
 }
 
 }  // namespace brigade::collective

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/rank_threads.h"
 
+#include <arpa/inet.h>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <mutex>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "parallel/base/check.h"
 #include "parallel/base/text.h"
 
 namespace brigade::testing {
@@ -119,6 +124,35 @@ void run_ranks(int64_t size, const RankFunction& function, std::chrono::millisec
   std::vector<std::unique_ptr<World>> worlds = collective::in_process_worlds(size, timeout);
   run_ranks_over(
       size, [&](int64_t rank) { return std::move(worlds[static_cast<size_t>(rank)]); }, function);
+}
+
+uint16_t free_port() {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof(address);
+  sockaddr* const any = reinterpret_cast<sockaddr*>(&address);
+  const bool bound = bind(listener, any, length) == 0 && getsockname(listener, any, &length) == 0;
+  ::close(listener);
+  BRIGADE_CHECK(bound, "no free port on loopback");
+  return ntohs(address.sin_port);
+}
+
+void run_ranks_tcp(int64_t size, const RankFunction& function, std::chrono::milliseconds timeout) {
+  collective::ConnectOptions options;
+  options.size = size;
+  options.master_port = free_port();
+  options.init_timeout = std::chrono::seconds(20);
+  options.timeout = timeout;
+  run_ranks_over(
+      size,
+      [&](int64_t rank) {
+        collective::ConnectOptions mine = options;
+        mine.rank = rank;
+        return value_or_throw(collective::connect(mine));
+      },
+      function);
 }
 
 }  // namespace brigade::testing

@@ -30,6 +30,14 @@ void run_ranks(int64_t size,
                const RankFunction& function,
                std::chrono::milliseconds timeout = kDefaultTimeout);
 
+/// Over TCP on a free port of loopback: threads still, but every byte crosses a socket.
+void run_ranks_tcp(int64_t size,
+                   const RankFunction& function,
+                   std::chrono::milliseconds timeout = kDefaultTimeout);
+
+/// A port of loopback that nobody listened on a moment ago.
+uint16_t free_port();
+
 /// Over worlds made by `make`, on the rank's thread.
 void run_ranks_over(int64_t size,
                     const std::function<std::unique_ptr<collective::World>(int64_t rank)>& make,

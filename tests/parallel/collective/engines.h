@@ -19,7 +19,7 @@ struct EngineCase {
 
 inline std::vector<EngineCase> engine_cases(const std::vector<int64_t>& sizes) {
   std::vector<EngineCase> cases;
-  for (const char* engine : {"in_process"}) {
+  for (const char* engine : {"in_process", "tcp"}) {
     for (const int64_t size : sizes) {
       cases.push_back({engine, size});
     }
@@ -34,7 +34,11 @@ inline std::string engine_name(const ::testing::TestParamInfo<EngineCase>& info)
 inline void run_engine(const EngineCase& engine,
                        const RankFunction& function,
                        std::chrono::milliseconds timeout = kDefaultTimeout) {
-  run_ranks(engine.ranks, function, timeout);
+  if (std::string(engine.engine) == "tcp") {
+    run_ranks_tcp(engine.ranks, function, timeout);
+  } else {
+    run_ranks(engine.ranks, function, timeout);
+  }
 }
 
 }  // namespace brigade::testing
