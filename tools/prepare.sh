@@ -53,42 +53,49 @@ missing_packages() {
 }
 
 as_root() {
-  if [ "$(id -u)" = 0 ]; then
-    "$@"
-  elif command -v sudo >/dev/null; then
-    sudo "$@"
-  else
-    fail "this needs root, and there is no sudo. As root: $*"
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# Why this machine's packages are not ours to install; nothing when they are.
+why_not_install() {
+  if ! command -v apt-get >/dev/null; then
+    echo "this system has no apt-get"
+  elif [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+    echo "installing needs root, and there is no sudo"
   fi
 }
 
-# install_packages USE...: brings what is missing on Debian and its kin; elsewhere names it and stops only if the build
-# itself cannot do without.
+# install_packages USE...: brings what is missing, on Debian and its kin; elsewhere names it. Ends only if the build itself
+# cannot do without what is still missing.
 install_packages() {
-  local missing known=() unknown=() package
+  local missing obstacle
   mapfile -t missing < <(missing_packages "$@")
   if [ "${#missing[@]}" = 0 ]; then
     say "already there"
     return
   fi
-  if ! command -v apt-get >/dev/null; then
-    say "this system has no apt-get. Please install what Debian calls:" "${missing[*]}"
-    mapfile -t missing < <(missing_packages build)
-    [ "${#missing[@]}" = 0 ] || fail "cannot go on without: ${missing[*]}"
-    return
+  obstacle=$(why_not_install)
+  if [ -z "$obstacle" ]; then
+    say "missing, and installed now: ${missing[*]}"
+    apt_install "${missing[@]}"
+  else
+    say "$obstacle. Please install what Debian calls: ${missing[*]}"
   fi
-  say "missing: ${missing[*]}"
+  mapfile -t missing < <(missing_packages build)
+  [ "${#missing[@]}" = 0 ] || fail "the build cannot do without: ${missing[*]}"
+}
+
+# apt_install PACKAGE...: those that this release knows.
+apt_install() {
+  local package known=() unknown=()
   as_root apt-get update -qq
-  for package in "${missing[@]}"; do
+  for package in "$@"; do
     if apt-cache show "$package" >/dev/null 2>&1; then known+=("$package"); else unknown+=("$package"); fi
   done
   [ "${#unknown[@]}" = 0 ] || say "not known to this release, left out: ${unknown[*]}"
-  if [ "${#known[@]}" != 0 ]; then
+  [ "${#known[@]}" = 0 ] ||
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
       -o DPkg::Lock::Timeout=300 "${known[@]}" </dev/null >/dev/null
-  fi
-  mapfile -t missing < <(missing_packages build)
-  [ "${#missing[@]}" = 0 ] || fail "still missing after the installation: ${missing[*]}"
 }
 
 check_cmake() {
