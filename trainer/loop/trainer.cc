@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/loop/trainer.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
 #include "parallel/schedule/schedule.h"
+#include "parallel/tensor/program.h"
 #include "trainer/data/batcher.h"
 #include "trainer/loop/batches.h"
 #include "trainer/loop/model_shape.h"
@@ -240,8 +242,9 @@ Result<std::unique_ptr<Trainer>> Trainer::create(World& world, TrainerOptions op
 
 Result<StepReport> Trainer::step() {
   Impl& impl = *impl_;
-  StepReport report{.step = impl.steps_done + 1,
-                    .learning_rate = impl.learning_rate->at(impl.steps_done + 1)};
+  StepReport report;
+  report.step = impl.steps_done + 1;
+  report.learning_rate = impl.learning_rate->at(report.step);
   const Result<data::StepBatch> read = impl.batcher->read(impl.samples_consumed);
   if (!read) {
     return fail(read.error());

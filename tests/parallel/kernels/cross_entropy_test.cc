@@ -28,9 +28,16 @@ TEST(CrossEntropy, MatchesItsFormulaInDouble) {
     const Targets targets = {0, vocabulary - 1, kNotTrained};
     const LocalLogits logits = {x.data(), vocabulary, 0};
     const Pieces pieces(logits, targets);
+    const Floats scales = {0.5F, -0.25F, 2.0F};
     Floats gradient(x.size(), -7);
-    cross_entropy_gradient(
-        logits, pieces.max.data(), pieces.sum.data(), targets.data(), 0.5F, 0, 3, gradient.data());
+    cross_entropy_gradient(logits,
+                           pieces.max.data(),
+                           pieces.sum.data(),
+                           targets.data(),
+                           scales.data(),
+                           0,
+                           3,
+                           gradient.data());
     for (size_t row = 0; row < 3; ++row) {
       const size_t begin = row * to_size(vocabulary);
       const float max = *std::max_element(x.begin() + static_cast<int64_t>(begin),
@@ -45,7 +52,8 @@ TEST(CrossEntropy, MatchesItsFormulaInDouble) {
         const double below = wide(x[begin + i]) - static_cast<double>(max);
         const double p = std::exp(below) / sum;
         const double target = static_cast<int64_t>(i) == targets[row] ? 1.0 : 0.0;
-        const double expected = targets[row] == kNotTrained ? 0.0 : (p - target) * 0.5;
+        const double expected =
+            targets[row] == kNotTrained ? 0.0 : (p - target) * wide(scales[row]);
         EXPECT_NEAR(gradient[begin + i],
                     expected,
                     (3e-7 + 0x1p-24 * std::abs(below)) * (p + target) + 1e-44)
@@ -69,7 +77,7 @@ TEST(CrossEntropy, OfASplitVocabularyIsThatOfTheWhole) {
                          expected.max.data(),
                          expected.sum.data(),
                          targets.data(),
-                         0.1F,
+                         Floats(to_size(rows), 0.1F).data(),
                          0,
                          rows,
                          whole_gradient.data());
@@ -84,8 +92,14 @@ TEST(CrossEntropy, OfASplitVocabularyIsThatOfTheWhole) {
     row_max(local, 0, rows, part_max.data());
     row_sum_exp(local, max.data(), 0, rows, part_sum.data());
     pick_targets(local, targets.data(), 0, rows, part_picked.data());
-    cross_entropy_gradient(
-        local, max.data(), expected.sum.data(), targets.data(), 0.1F, 0, rows, gradient.data());
+    cross_entropy_gradient(local,
+                           max.data(),
+                           expected.sum.data(),
+                           targets.data(),
+                           Floats(to_size(rows), 0.1F).data(),
+                           0,
+                           rows,
+                           gradient.data());
     for (size_t row = 0; row < 5; ++row) {
       EXPECT_LE(part_max[row], max[row]);
       sum[row] += part_sum[row];
@@ -112,8 +126,14 @@ TEST(CrossEntropy, KeepsItsBitsInPiecesAndMisaligned) {
   const LocalLogits logits = {x.data(), 17, 0};
   const Pieces whole(logits, targets);
   Floats gradient(x.size());
-  cross_entropy_gradient(
-      logits, whole.max.data(), whole.sum.data(), targets.data(), 0.3F, 0, rows, gradient.data());
+  cross_entropy_gradient(logits,
+                         whole.max.data(),
+                         whole.sum.data(),
+                         targets.data(),
+                         Floats(to_size(rows), 0.3F).data(),
+                         0,
+                         rows,
+                         gradient.data());
   for (const int64_t offset : kOffsets) {
     Misaligned moved(x, offset);
     const LocalLogits here = {moved.data(), 17, 0};
@@ -121,8 +141,14 @@ TEST(CrossEntropy, KeepsItsBitsInPiecesAndMisaligned) {
     run_in_pieces(rows, [&](int64_t begin, int64_t end) {
       row_max(here, begin, end, max.data());
       row_sum_exp(here, max.data(), begin, end, sum.data());
-      cross_entropy_gradient(
-          here, max.data(), sum.data(), targets.data(), 0.3F, begin, end, moved.data());
+      cross_entropy_gradient(here,
+                             max.data(),
+                             sum.data(),
+                             targets.data(),
+                             Floats(to_size(rows), 0.3F).data(),
+                             begin,
+                             end,
+                             moved.data());
     });
     EXPECT_TRUE(same_bits(max, whole.max));
     EXPECT_TRUE(same_bits(sum, whole.sum));

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Trains a small model on any mesh, ranks as threads, and brings back what law 1 compares.
+///
+///   const Outcome one = train({.ranks = 1}, source, 5);
+///   const Outcome two = train({.ranks = 2, .settings = {"parallelism.tensor_parallel_degree=2"}},
+///   source, 5); expect_same_curve(two, one);
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "trainer/data/token_source.h"
+#include "trainer/loop/trainer.h"
+
+namespace brigade::end_to_end {
+
+struct Trial {
+  int64_t ranks = 1;
+  std::vector<std::string> settings;  ///< section.key=value, over kBaseRecipe
+  std::string weights;                ///< a safetensors file; empty: initialised from the seed
+  /// Called on each rank before its first step.
+  std::function<void(loop::Trainer& trainer, collective::World& world)> prepare;
+};
+
+/// Model L of 4 key-value heads, batch 12, SGD with lr 0.1, no clipping: what a setting does not
+/// change.
+extern const char* const kBaseRecipe;
+
+struct Outcome {
+  std::vector<loop::StepReport> steps;
+  std::map<std::string, at::Tensor> parameters;  ///< whole, after the last step; tied uses left out
+  int64_t parameter_count =
+      0;  ///< as a rank of each stage holds them, summed over the mesh without copies
+
+  std::vector<double> losses() const;
+  std::vector<double> norms() const;
+};
+
+/// Runs `steps` steps. An error of any rank fails the test by an exception.
+Outcome train(const Trial& trial, std::shared_ptr<const data::TokenSource> source, int64_t steps);
+
+/// Runs until a step fails on rank 0 and returns that error; all ranks must fail. Fails the test if
+/// none does.
+Error failure_of(const Trial& trial,
+                 std::shared_ptr<const data::TokenSource> source,
+                 int64_t steps);
+
+struct Tolerance {
+  double loss = 1e-5;        ///< absolute
+  double norm = 1e-5;        ///< relative
+  double parameters = 1e-5;  ///< absolute
+};
+
+/// Law 1: every loss, every norm, every parameter.
+void expect_same_curve(const Outcome& found,
+                       const Outcome& wanted,
+                       const Tolerance& tolerance = {});
+
+/// The deterministic mode: the same, bit for bit.
+void expect_same_bits(const Outcome& found, const Outcome& wanted);
+
+/// Random tokens that depend on (seed, sample) alone, all trained.
+std::shared_ptr<const data::TokenSource> random_tokens(int64_t vocabulary,
+                                                       int64_t sequence,
+                                                       int64_t samples);
+
+}  // namespace brigade::end_to_end
