@@ -48,9 +48,9 @@ TEST(Spans, SliceEveryRangeOfUnevenPieces) {
 TEST(Spans, CopyBetweenDifferentCuts) {
   std::vector<std::byte> from = counted(12);
   std::vector<std::byte> to(12);
-  copy(as_const(cut(from, {0, 4, 8})), cut(to, {5, 0, 1, 6}));
+  copy(transport::as_const(cut(from, {0, 4, 8})), cut(to, {5, 0, 1, 6}));
   EXPECT_EQ(to, from);
-  EXPECT_THROW(copy(as_const(cut(from, {4})), cut(to, {5})), CheckFailure);
+  EXPECT_THROW(copy(transport::as_const(cut(from, {4})), cut(to, {5})), CheckFailure);
 }
 
 }  // namespace
