@@ -30,7 +30,7 @@ LinkWorld::LinkWorld(std::unique_ptr<transport::Endpoint> endpoint,
     : engine_(std::make_shared<Engine>(std::move(endpoint))), timeout_(timeout) {}
 
 LinkWorld::~LinkWorld() {
-  engine_->endpoint().vanish();
+  vanish();
 }
 
 std::unique_ptr<Communicator> LinkWorld::group(std::vector<int64_t> members, std::string name) {

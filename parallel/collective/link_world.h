@@ -27,6 +27,8 @@ class LinkWorld final : public World {
   void abort(const Error& error) override;
   std::optional<Error> failure() const override;
   void close() override;
+  /// Leaves at once, without a goodbye unless close() said it: what destruction does.
+  void vanish() { engine_->endpoint().vanish(); }
 
  private:
   const std::shared_ptr<Engine> engine_;

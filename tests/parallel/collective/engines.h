@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "parallel/collective/link_world.h"
 #include "tests/support/rank_threads.h"
 
 namespace brigade::testing {
@@ -39,6 +40,11 @@ inline void run_engine(const EngineCase& engine,
   } else {
     run_ranks(engine.ranks, function, timeout);
   }
+}
+
+/// Takes the rank away without a goodbye, as a crash would.
+inline void vanish(collective::World& world) {
+  dynamic_cast<collective::LinkWorld&>(world).vanish();
 }
 
 }  // namespace brigade::testing
