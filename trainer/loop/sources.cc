@@ -75,9 +75,9 @@ Result<Source> open_validation(const config::RunConfig& config) {
 }  // namespace
 
 std::vector<std::string> Sources::descriptions() const {
-  std::vector<std::string> lines = {"training data: " + training->description()};
+  std::vector<std::string> lines = {training->description()};
   if (validation != nullptr) {
-    lines.push_back("validation data: " + validation->description());
+    lines.push_back(validation->description());
   }
   return lines;
 }
