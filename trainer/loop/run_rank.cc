@@ -10,6 +10,7 @@
 
 #include "parallel/base/text.h"
 #include "parallel/kernels/dispatch.h"
+#include "trainer/loop/process_memory.h"
 #include "trainer/loop/sources.h"
 #include "trainer/loop/start_block.h"
 #include "trainer/loop/trainer.h"
@@ -167,6 +168,7 @@ Result<std::unique_ptr<collective::World>> join_world(const config::RunConfig& c
 }
 
 Result<void> run_rank(const config::RunConfig& config, const launch::RankIdentity& who) {
+  keep_freed_memory();
   Result<Sources> sources = open_sources(config);
   if (!sources) {
     return fail(sources.error());
