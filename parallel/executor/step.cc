@@ -162,7 +162,8 @@ void Step::backward(const Action& action) {
     gradient = at::full_like(output, 1.0 / static_cast<double>(batch_.trained_tokens));
   }
   torch::autograd::backward({output}, {gradient});
-  context_.parameters->accumulate();
+  context_.parameters->accumulate(action.microbatch.value(),
+                                  static_cast<int64_t>(batch_.microbatches.size()));
   if (flight.input.defined()) {
     const at::Tensor input = std::exchange(flight.input, {}).local();
     flight.input_gradient = input.grad().defined() ? input.grad() : at::zeros_like(input);

@@ -19,7 +19,17 @@ collective::Communicator& Program::group(const mesh::AxisNames& axes) {
   }
   std::unique_ptr<collective::Communicator> made =
       make_group_(mesh_.group(rank_, axes), join(axes, "·"));
+  if (timeout_) {
+    made->set_timeout(*timeout_);
+  }
   return *groups_.emplace(axes, std::move(made)).first->second;
+}
+
+void Program::set_timeout(std::chrono::milliseconds timeout) {
+  timeout_ = timeout;
+  for (const auto& [axes, group] : groups_) {
+    group->set_timeout(timeout);
+  }
 }
 
 const sharding::OpPlan& Program::plan(const std::string& key,

@@ -12,10 +12,12 @@
 /// it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +51,9 @@ class Program {
   /// Made at first use, which every member reaches at the same point of the program.
   collective::Communicator& group(const mesh::AxisNames& axes);
 
+  /// The deadline of operations from now on, in all groups, also those made later.
+  void set_timeout(std::chrono::milliseconds timeout);
+
   /// The plan under `key`, made by `make` the first time; a step after the first plans nothing. A
   /// failed plan is thrown as an Exception and not kept.
   const sharding::OpPlan& plan(const std::string& key,
@@ -61,6 +66,7 @@ class Program {
   GroupMaker make_group_;
   MatmulTable matmul_;
   Ledger ledger_;
+  std::optional<std::chrono::milliseconds> timeout_;
   std::map<mesh::AxisNames, std::unique_ptr<collective::Communicator>> groups_;
   std::map<std::string, sharding::OpPlan, std::less<>> plans_;
 };

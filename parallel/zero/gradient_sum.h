@@ -2,12 +2,15 @@
 /// GradientSum: the sum of one parameter's microbatch gradients on this rank.
 ///
 /// kTree adds along the fixed binary tree over the microbatch index (parallel/base/binary_tree.h),
-/// holding at most log2 m + 1 partial sums, so that m microbatches on one rank and m/2 on each of
-/// two give the same bits. kRunning adds into one buffer. fp32 always.
+/// in whatever order the schedule's backwards come: two neighbouring subtrees join as soon as both
+/// are complete. So schedules, and m microbatches on one rank or m/2 on each of two, give the same
+/// bits. First to last or last to first, at most log2 m + 1 partial sums live. kRunning adds into
+/// one buffer. fp32 always.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <map>
+#include <utility>
 
 #include <ATen/core/Tensor.h>
 
@@ -19,8 +22,9 @@ class GradientSum {
 
   explicit GradientSum(Order order) : order_(order) {}
 
-  /// Takes the next microbatch's gradient; may keep and overwrite the tensor.
-  void add(at::Tensor gradient);
+  /// Takes the gradient of microbatch `index` of `count`, each once; may keep and overwrite the
+  /// tensor. A microbatch that is never added counts as zero.
+  void add(at::Tensor gradient, int64_t index, int64_t count);
 
   /// The sum so far, contiguous; undefined if nothing was added. Ends the accumulation: the next
   /// add() starts anew.
@@ -30,16 +34,15 @@ class GradientSum {
   int64_t live_tensors() const { return static_cast<int64_t>(partial_.size()); }
 
  private:
-  struct Partial {
-    int64_t microbatches;
-    at::Tensor sum;
-  };
+  /// Microbatches [first, second): a node of the tree.
+  using Range = std::pair<int64_t, int64_t>;
 
-  /// Adds the last partial sum onto the one before it.
-  void join_last();
+  void join_complete(Range node, int64_t count);
+  at::Tensor join_rest(Range node);
 
   Order order_;
-  std::vector<Partial> partial_;
+  int64_t count_ = 0;
+  std::map<Range, at::Tensor> partial_;  // disjoint nodes
 };
 
 }  // namespace brigade::zero

@@ -85,12 +85,12 @@ Result<void> ParameterSet::load(
   return {};
 }
 
-void ParameterSet::accumulate() {
+void ParameterSet::accumulate(int64_t microbatch, int64_t microbatches) {
   for (const auto& parameter : impl_->table->parameters) {
     parameter->gradient.reset();
     at::Tensor gradient = std::exchange(mutable_gradient(*parameter), at::Tensor());
     if (gradient.defined()) {
-      parameter->sum.add(std::move(gradient));
+      parameter->sum.add(std::move(gradient), microbatch, microbatches);
     }
   }
 }

@@ -2,13 +2,15 @@
 /// ParameterSet: the parameters of one rank's part of a model - their storage, their gradients, and
 /// the unit casts that reduce gradients and gather weights.
 ///
-///   ParameterSet parameters = value_or_throw(ParameterSet::create(program, facts, options));
-///   parameters.initialize(seed);
-///   ... for each microbatch: forward with parameters.weight("..."), backward,
-///   parameters.accumulate(); value_or_throw(parameters.reduce());                  // one
-///   collective per unit and set of axes for (Shard& shard : parameters.shards()) ...          //
-///   update shard.weight from shard.gradient value_or_throw(parameters.gather()); // new weights to
-///   all data ranks
+///   auto parameters = value_or_throw(ParameterSet::create(program, facts, options));
+///   parameters->initialize(seed);
+///
+///   // microbatch j of m: forward with parameters->weight("..."), backward, then
+///   parameters->accumulate(j, m);
+///   // after the last one
+///   value_or_throw(parameters->reduce());   // one collective per unit and set of axes
+///   // update shard.weight from shard.gradient for each of parameters->shards(), then
+///   value_or_throw(parameters->gather());   // new weights to all data ranks
 ///
 /// Weights are autograd leaves of type Reduced over the data axes, so backward holds no data
 /// collective; reducing (Unreduced
@@ -81,9 +83,9 @@ class ParameterSet {
       const std::function<Result<void>(
           const sharding::ParameterFacts& facts, const sharding::Box& box, at::Tensor& out)>& read);
 
-  /// Takes the leaves' gradients of the microbatch whose backward just ended. A parameter without
-  /// one counts as zero.
-  void accumulate();
+  /// Takes the leaves' gradients of microbatch `microbatch` of `microbatches`, whose backward just
+  /// ended. A parameter without one counts as zero.
+  void accumulate(int64_t microbatch, int64_t microbatches);
 
   /// Sums the accumulated gradients over the data axes. Posts all units, then waits.
   Result<void> reduce();

@@ -105,8 +105,6 @@ std::vector<Key> pipeline_keys() {
 
 std::vector<Key> other_parallelism_keys() {
   const std::string table = "parallelism";
-  const std::string no_context = "sequences are not split over ranks in this version";
-  const std::string no_experts = "there are no experts in this version";
   return {
       later(table,
             "reduce_gradients",
@@ -138,6 +136,14 @@ std::vector<Key> other_parallelism_keys() {
             false,
             "torchtitan: products overlapped with tensor collectives",
             "it needs a compiler that is not here"),
+  };
+}
+
+std::vector<Key> context_and_expert_keys() {
+  const std::string table = "parallelism";
+  const std::string no_context = "sequences are not split over ranks in this version";
+  const std::string no_experts = "there are no experts in this version";
+  return {
       later(table,
             "context_parallel_degree",
             Kind::kInteger,
@@ -227,7 +233,7 @@ std::vector<Key> comm_keys() {
 
 std::vector<Key> parallelism_keys() {
   std::vector<Key> rows = degree_keys();
-  for (auto part : {pipeline_keys, other_parallelism_keys, comm_keys}) {
+  for (auto part : {pipeline_keys, other_parallelism_keys, context_and_expert_keys, comm_keys}) {
     std::vector<Key> more = part();
     rows.insert(rows.end(), more.begin(), more.end());
   }

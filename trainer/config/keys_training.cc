@@ -49,6 +49,12 @@ std::vector<Key> own_training_keys() {
       training("max_norm", &Training::max_norm, "clip the gradient's norm to this; 0: never")
           .at_least(0),
       training("steps", &Training::steps, "length of the run").at_least(1),
+  };
+}
+
+std::vector<Key> numerics_keys() {
+  const Section training("training", &RunConfig::training);
+  return {
       training("on_nonfinite",
                &Training::on_nonfinite,
                "a NaN or infinite loss or gradient: stop the run or skip the step")
@@ -125,7 +131,8 @@ std::vector<Key> own_validation_keys() {
 
 std::vector<Key> training_keys() {
   std::vector<Key> rows = own_training_keys();
-  for (const std::vector<Key>& more : {loader_keys("training.dataloader"),
+  for (const std::vector<Key>& more : {numerics_keys(),
+                                       loader_keys("training.dataloader"),
                                        own_validation_keys(),
                                        loader_keys("validation.dataloader")}) {
     rows.insert(rows.end(), more.begin(), more.end());

@@ -324,6 +324,23 @@ Result<ValidationReport> Trainer::validate() {
   return report;
 }
 
+Result<int64_t> Trainer::largest(int64_t value) {
+  collective::Work work =
+      impl_->world->all_reduce({collective::bytes_of(std::span<int64_t>(&value, 1))},
+                               DType::kInt64,
+                               collective::ReduceOp::kMax);
+  if (Result<void> told = work.wait(); !told) {
+    return fail(told.error());
+  }
+  return value;
+}
+
+void Trainer::set_timeout(std::chrono::milliseconds timeout) {
+  impl_->world->set_timeout(timeout);
+  impl_->pipeline->set_timeout(timeout);
+  impl_->program->set_timeout(timeout);
+}
+
 const config::RunFacts& Trainer::facts() const {
   return impl_->facts;
 }

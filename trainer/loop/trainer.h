@@ -8,6 +8,7 @@
 /// Thread safety: belongs to one thread, the rank's.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -61,6 +62,12 @@ class Trainer {
   /// The mean loss over the validation source, or over validation.steps batches of it. A last batch
   /// that is not full is filled with rows that are not trained, so no sample is left out.
   Result<ValidationReport> validate();
+
+  /// The largest of all ranks' values. Collective.
+  Result<int64_t> largest(int64_t value);
+
+  /// The deadline of all communication from now on.
+  void set_timeout(std::chrono::milliseconds timeout);
 
   const config::RunFacts& facts() const;
   const tensor::MatmulTable& matmul() const;

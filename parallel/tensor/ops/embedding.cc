@@ -6,10 +6,10 @@
 #include <vector>
 
 #include <ATen/ATen.h>
-#include <torch/csrc/autograd/saved_variable.h>
 
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
+#include "parallel/sharding/embedding_plan.h"
 #include "parallel/sharding/named_sharding.h"
 #include "parallel/tensor/casts.h"
 #include "parallel/tensor/node.h"
@@ -18,61 +18,7 @@
 namespace brigade::tensor {
 namespace {
 
-using sharding::AxisNames;
-using sharding::AxisState;
 using sharding::OpPlan;
-using sharding::PartitionSpec;
-using sharding::TensorType;
-
-/// Tokens keep their axes; the table's feature axes follow; its vocabulary axes turn into an
-/// unfinished sum. A table that is replicated where tokens vary must collect a gradient there, so
-/// it passes through the Reduced cast.
-Result<OpPlan> plan_embedding(const mesh::Mesh& mesh,
-                              const TensorType& table,
-                              const TensorType& tokens) {
-  const AxisNames vocabulary = table.spec.dim(0);
-  std::vector<PartitionSpec::Dim> dims;
-  sharding::Shape shape = tokens.global;
-  shape.push_back(table.global[1]);
-  for (size_t dim = 0; dim < tokens.global.size(); ++dim) {
-    dims.push_back(tokens.spec.dim(dim));
-  }
-  dims.push_back(table.spec.dim(1));
-  AxisNames mark;
-  for (const mesh::Axis& axis : mesh.axes()) {
-    const AxisState of_tokens = tokens.spec.state(axis.name);
-    const AxisState of_table = table.spec.state(axis.name);
-    if (of_tokens == AxisState::kUnreduced || of_table == AxisState::kUnreduced ||
-        (of_tokens == AxisState::kSharded && of_table == AxisState::kSharded)) {
-      return fail(ErrorCode::kType,
-                  concat("embedding cannot look up ",
-                         tokens.to_string(mesh),
-                         " in ",
-                         table.to_string(mesh),
-                         " over axis ",
-                         axis.name,
-                         "; reshard() one of them"));
-    }
-    if (of_tokens == AxisState::kSharded && of_table == AxisState::kReplicated) {
-      mark.push_back(axis.name);
-    }
-  }
-  OpPlan plan;
-  plan.inputs.resize(2);
-  if (!mark.empty()) {
-    AxisNames reduced = table.spec.reduced();
-    reduced.insert(reduced.end(), mark.begin(), mark.end());
-    plan.inputs[0].push_back({sharding::CastKind::kMarkReduced,
-                              mark,
-                              -1,
-                              -1,
-                              {table.dtype, table.global, table.spec.with_reduced(reduced)}});
-  }
-  plan.local_result = {table.dtype, shape, PartitionSpec(dims).with_unreduced(vocabulary)};
-  plan.reason = "embedding: vocabulary split over " +
-                (vocabulary.empty() ? std::string("nothing") : join(vocabulary));
-  return plan;
-}
 
 /// The rows of the vocabulary that this rank holds.
 struct LocalVocabulary {
@@ -141,14 +87,17 @@ ShardedTensor embedding(const ShardedTensor& table, const ShardedTensor& tokens)
   Program& program = table.program();
   const std::string key =
       concat("embedding ", table.type().to_string(), " ", tokens.type().to_string());
-  const OpPlan& plan = program.plan(
-      key, [&] { return plan_embedding(program.mesh(), table.type(), tokens.type()); });
-  const ShardedTensor rows = cast(table, plan.inputs[0], plan.reason);
-  const sharding::Box box = sharding::NamedSharding{program.mesh(), table.type().spec}.box(
-      table.type().global, program.rank());
-  const LocalVocabulary vocabulary{box.dims[0], box.dims[0].size() == table.type().global[0]};
-  return ShardedTensor(
-      program, plan.local_result, look_up(rows.local(), tokens.local(), vocabulary));
+  const OpPlan& plan = program.plan(key, [&] {
+    return sharding::plan_embedding(program.mesh(), table.type(), tokens.type(), {});
+  });
+  const ShardedTensor ids = cast(tokens, plan.inputs[0], plan.reason);
+  const ShardedTensor rows = cast(table, plan.inputs[1], plan.reason);
+  const sharding::Box box = sharding::NamedSharding{program.mesh(), rows.type().spec}.box(
+      rows.type().global, program.rank());
+  const LocalVocabulary vocabulary{box.dims[0], box.dims[0].size() == rows.type().global[0]};
+  const ShardedTensor result(
+      program, plan.local_result, look_up(rows.local(), ids.local(), vocabulary));
+  return cast(result, plan.output, plan.reason);
 }
 
 }  // namespace brigade::tensor

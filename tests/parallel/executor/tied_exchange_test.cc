@@ -14,7 +14,7 @@ void reduce_constants(Rank& rank, float owner, float use) {
   const bool is_owner = rank.stage == 0;
   at::Tensor leaf = rank.parameters->weight(is_owner ? "embed.weight" : "head.weight").local();
   leaf.mutable_grad() = at::full(leaf.sizes(), is_owner ? owner : use);
-  rank.parameters->accumulate();
+  rank.parameters->accumulate(0, 1);
   value_or_throw(rank.parameters->reduce());
 }
 

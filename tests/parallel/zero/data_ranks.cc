@@ -111,7 +111,7 @@ void run_microbatches(tensor::Program& program,
       }
     }
     torch::autograd::backward({loss}, {});
-    set.accumulate();
+    set.accumulate(i, each);
   }
 }
 

@@ -72,41 +72,59 @@ void report_and_exit(const Failure& failure, int code) {
   _exit(code);
 }
 
-int play(const std::string& role) {
-  if (role == "launcher") {
-    setenv(kRole, variable(kRankRole).c_str(), 1);
-    return spawn(3, {"player"}, quick(variable(kFolder)));
-  }
-  const RankIdentity who = value_or_throw(identify(current_environment()));
-  const bool origin = who.rank == kOrigin;
-  const std::map<std::string, std::function<void()>> roles = {
-      {"done", [] {}},
+using Roles = std::map<std::string, std::function<void()>>;
+
+/// Ranks of which kOrigin fails on its own account.
+Roles failing_roles(bool origin) {
+  return {
       {"fail",
-       [&] {
+       [=] {
          origin ? report_and_exit({-1, 1, "the loss is NaN at step 3"}, 1) : hang();
        }},
       {"fail_and_report",
-       [&] {
+       [=] {
          if (!origin) {
            std::this_thread::sleep_for(50ms);
          }
          report_and_exit({kOrigin, 2, origin ? "first" : "second hand"}, 2);
        }},
       {"fail_deaf",
-       [&] {
+       [=] {
          ignore_signals();
          origin ? report_and_exit({-1, 1, "deaf"}, 1) : hang();
        }},
       {"report_and_hang",
-       [&] {
+       [=] {
          ignore_signals();
          if (origin) {
            report_failure({-1, 1, "stuck on my way out"});
          }
          hang();
        }},
+      {"crash",
+       [=] {
+         if (origin) {
+           std::cerr << "terminate called\nboom" << std::endl;
+           _exit(3);
+         }
+         hang();
+       }},
+  };
+}
+
+/// Ranks of which kOrigin cannot speak, and those that do not fail.
+Roles other_roles(const RankIdentity& who) {
+  const bool origin = who.rank == kOrigin;
+  return {
+      {"done", [] {}},
+      {"early", [] { _exit(75); }},
+      {"tell",
+       [=] {
+         std::cout << who.rank << '/' << who.world_size << ' ' << who.master_address << ' '
+                   << (who.master_port > 0) << ' ' << who.told_by << std::endl;
+       }},
       {"killed",
-       [&] {
+       [=] {
          if (origin) {
            raise(SIGKILL);
          }
@@ -114,35 +132,31 @@ int play(const std::string& role) {
          report_and_exit({kOrigin, 1, "rank 1 hung up"}, 1);
        }},
       {"stalled",
-       [&] {
+       [=] {
          origin ? hang() : report_and_exit({kOrigin, 1, "waited in vain for rank 1"}, 1);
        }},
-      {"crash",
-       [&] {
-         if (origin) {
-           std::cerr << "terminate called\nboom" << std::endl;
-           _exit(3);
-         }
-         hang();
-       }},
-      {"early", [] { _exit(75); }},
       {"hang",
-       [&] {
+       [=] {
          sign_in(who.rank);
          hang();
        }},
       {"hang_deaf",
-       [&] {
+       [=] {
          ignore_signals();
          sign_in(who.rank);
          hang();
        }},
-      {"tell",
-       [&] {
-         std::cout << who.rank << '/' << who.world_size << ' ' << who.master_address << ' '
-                   << (who.master_port > 0) << ' ' << who.told_by << std::endl;
-       }},
   };
+}
+
+int play(const std::string& role) {
+  if (role == "launcher") {
+    setenv(kRole, variable(kRankRole).c_str(), 1);
+    return spawn(3, {"player"}, quick(variable(kFolder)));
+  }
+  const RankIdentity who = value_or_throw(identify(current_environment()));
+  Roles roles = failing_roles(who.rank == kOrigin);
+  roles.merge(other_roles(who));
   roles.at(role)();
   return 0;
 }

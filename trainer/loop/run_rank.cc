@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/loop/run_rank.h"
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <torch/version.h>
+
+#include "parallel/base/text.h"
+#include "parallel/kernels/dispatch.h"
+#include "trainer/loop/sources.h"
+#include "trainer/loop/start_block.h"
+#include "trainer/loop/trainer.h"
+#include "trainer/metrics/memory.h"
+#include "trainer/metrics/reporter.h"
+
+namespace brigade::loop {
+namespace {
+
+using std::chrono::seconds;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+metrics::Versions versions(const Trainer& trainer) {
+  metrics::Versions versions = metrics::base_versions();
+  versions["libtorch"] = TORCH_VERSION;
+  versions["instruction_set"] = kernels::instruction_set();
+  versions["matmul"] = trainer.matmul().to_string();
+  return versions;
+}
+
+/// A rank's way through the steps, with its reports.
+class Run {
+ public:
+  Run(const config::RunConfig& config, const launch::RankIdentity& who, Sources sources)
+      : config_(config), who_(who), sources_(std::move(sources)) {}
+
+  Result<void> train(collective::World& world) {
+    const Clock::time_point begin = Clock::now();
+    Result<std::unique_ptr<Trainer>> trainer = Trainer::create(
+        world,
+        {.config = config_, .training = sources_.training, .validation = sources_.validation});
+    if (!trainer) {
+      return fail(trainer.error());
+    }
+    trainer_ = std::move(*trainer);
+    auto reporter = metrics::Reporter::open(
+        config_,
+        {.rank = who_.rank, .console = nullptr, .terminal = {}, .versions = versions(*trainer_)});
+    if (!reporter) {
+      return fail(reporter.error());
+    }
+    reporter_ = std::move(*reporter);
+    reporter_->say(start_block(config_, trainer_->facts(), remarks()));
+    begin_ = begin;
+    for (int64_t step = 1; step <= config_.training.steps; ++step) {
+      if (Result<void> done = one_step(step); !done) {
+        return done;
+      }
+    }
+    reporter_->finish({.steps = config_.training.steps,
+                       .tokens = tokens_,
+                       .seconds = seconds_since(begin_),
+                       .next_command = ""});
+    return {};
+  }
+
+ private:
+  std::vector<std::string> remarks() const {
+    std::vector<std::string> lines = sources_.descriptions();
+    lines.push_back(concat("matrix products: ",
+                           trainer_->matmul().to_string(),
+                           "; kernels: ",
+                           kernels::instruction_set(),
+                           "; ",
+                           config_.launch.threads_per_rank,
+                           " thread per rank"));
+    if (who_.launched()) {
+      lines.push_back("ranks told by " + who_.told_by);
+    }
+    for (const std::string& note : trainer_->facts().notes) {
+      lines.push_back(note);
+    }
+    return lines;
+  }
+
+  Result<void> one_step(int64_t step) {
+    const Clock::time_point begin = Clock::now();
+    const Result<StepReport> report = trainer_->step();
+    if (!report) {
+      return fail(report.error());
+    }
+    const double elapsed = seconds_since(begin);
+    const Result<int64_t> memory = trainer_->largest(metrics::resident_bytes());
+    if (!memory) {
+      return fail(memory.error());
+    }
+    tokens_ += report->trained_tokens;
+    if (report->skipped) {
+      reporter_->say(concat("step ", step, " skipped: ", report->first_bad));
+    }
+    reporter_->step({.step = step,
+                     .loss = report->loss,
+                     .grad_norm = report->gradient_norm,
+                     .lr = report->learning_rate,
+                     .tokens_per_s = static_cast<double>(report->trained_tokens) / elapsed,
+                     .step_ms = elapsed * 1e3,
+                     .memory_bytes = *memory,
+                     .time = seconds_since(begin_),
+                     .skipped = report->skipped});
+    if (step == 1) {
+      trainer_->set_timeout(seconds(config_.comm.train_timeout_seconds));
+    }
+    const bool due = step % config_.validation.freq == 0 || step == config_.training.steps;
+    return sources_.validation != nullptr && due ? validate(step) : Result<void>();
+  }
+
+  Result<void> validate(int64_t step) {
+    const Result<ValidationReport> report = trainer_->validate();
+    if (!report) {
+      return fail(report.error());
+    }
+    reporter_->validation({.step = step, .loss = report->loss, .time = seconds_since(begin_)});
+    return {};
+  }
+
+  const config::RunConfig& config_;
+  const launch::RankIdentity& who_;
+  Sources sources_;
+  std::unique_ptr<Trainer> trainer_;
+  std::unique_ptr<metrics::Reporter> reporter_;
+  Clock::time_point begin_;
+  int64_t tokens_ = 0;
+};
+
+/// Runs `body`; whatever it throws comes back as an Error.
+template <class Body>
+Result<void> caught(const Body& body) {
+  try {
+    return body();
+  } catch (const Exception& exception) {
+    return fail(exception.error());
+  } catch (const std::exception& exception) {
+    return fail(ErrorCode::kInternal, exception.what());
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<collective::World>> join_world(const config::RunConfig& config,
+                                                      const launch::RankIdentity& who) {
+  const seconds init_timeout(config.comm.init_timeout_seconds);
+  if (who.world_size == 1) {
+    return std::move(collective::in_process_worlds(1, init_timeout).front());
+  }
+  return collective::connect({.rank = who.rank,
+                              .size = who.world_size,
+                              .master_address = who.master_address,
+                              .master_port = static_cast<uint16_t>(who.master_port),
+                              .init_timeout = init_timeout,
+                              .timeout = init_timeout});
+}
+
+Result<void> run_rank(const config::RunConfig& config, const launch::RankIdentity& who) {
+  Result<Sources> sources = open_sources(config);
+  if (!sources) {
+    return fail(sources.error());
+  }
+  Result<std::unique_ptr<collective::World>> world = join_world(config, who);
+  if (!world) {
+    return fail(world.error());
+  }
+  Run run(config, who, std::move(*sources));
+  const Result<void> trained = caught([&] { return run.train(**world); });
+  if (trained) {
+    (*world)->close();
+    return {};
+  }
+  (*world)->abort(trained.error());
+  return fail((*world)->failure().value_or(trained.error()));
+}
+
+}  // namespace brigade::loop

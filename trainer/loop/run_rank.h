@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One rank of a run, from joining the world to its goodbye.
+#pragma once
+
+#include <memory>
+
+#include "parallel/base/result.h"
+#include "parallel/collective/world.h"
+#include "trainer/config/run_config.h"
+#include "trainer/launch/rank_identity.h"
+
+namespace brigade::loop {
+
+/// The world of this rank: over TCP, or alone in its process.
+Result<std::unique_ptr<collective::World>> join_world(const config::RunConfig& config,
+                                                      const launch::RankIdentity& who);
+
+/// Trains: start block, steps, validations, summary. An error is told to all other ranks before it
+/// is returned; it then carries the rank that failed first.
+Result<void> run_rank(const config::RunConfig& config, const launch::RankIdentity& who);
+
+}  // namespace brigade::loop
