@@ -53,7 +53,8 @@ int64_t loopback_bytes() {
 /// Seconds since this process started.
 double process_age_s() {
   std::ifstream stat("/proc/self/stat");
-  std::string text((std::istreambuf_iterator<char>(stat)), {});
+  std::string text;
+  std::getline(stat, text);
   std::istringstream fields(text.substr(text.rfind(')') + 2));
   std::string skipped;
   for (int field = 3; field < 22; ++field) {
