@@ -47,11 +47,15 @@ Result<void> check_options(const ByteFileOptions& options) {
         ErrorCode::kUsage,
         concat(name_of(options), ": expected a seq_len of at least 1; found ", options.seq_len));
   }
-  if (!(options.validation_fraction >= 0.0 && options.validation_fraction < 1.0)) {
+  const double fraction = options.validation_fraction;
+  const bool training = options.part == Part::kTraining;
+  if (!(fraction >= 0.0 && (fraction < 1.0 || (fraction == 1.0 && !training)))) {
     return fail(ErrorCode::kUsage,
                 concat(name_of(options),
-                       ": expected a validation fraction in [0, 1); found ",
-                       options.validation_fraction));
+                       ": expected a validation fraction in [0, 1",
+                       training ? ')' : ']',
+                       "; found ",
+                       fraction));
   }
   return {};
 }
@@ -74,7 +78,7 @@ Result<int64_t> size_of_file(int descriptor, const ByteFileOptions& options) {
 }
 
 std::string part_text(const ByteFileOptions& options) {
-  return options.validation_fraction == 0.0
+  return options.validation_fraction == 0.0 || options.validation_fraction == 1.0
              ? std::string()
              : concat(options.part == Part::kTraining ? " without its last " : ", its last ",
                       options.validation_fraction,

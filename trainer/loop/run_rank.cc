@@ -10,7 +10,7 @@
 
 #include "parallel/base/text.h"
 #include "parallel/kernels/dispatch.h"
-#include "trainer/loop/sources.h"
+#include "trainer/data/sources.h"
 #include "trainer/loop/start_block.h"
 #include "trainer/loop/trainer.h"
 #include "trainer/metrics/memory.h"
@@ -37,10 +37,10 @@ metrics::Versions versions(const Trainer& trainer) {
 /// A rank's way through the steps, with its reports.
 class Run {
  public:
-  Run(const config::RunConfig& config, const launch::RankIdentity& who, Sources sources)
+  Run(const config::RunConfig& config, const launch::RankIdentity& who, data::Sources sources)
       : config_(config), who_(who), sources_(std::move(sources)) {}
 
-  Result<void> train(collective::World& world) {
+  Result<void> train(collective::World& world, const Prepare& prepare) {
     const Clock::time_point begin = Clock::now();
     Result<std::unique_ptr<Trainer>> trainer = Trainer::create(
         world,
@@ -57,6 +57,9 @@ class Run {
     }
     reporter_ = std::move(*reporter);
     reporter_->say(start_block(config_, trainer_->facts(), remarks()));
+    if (prepare) {
+      prepare(*trainer_);
+    }
     begin_ = begin;
     for (int64_t step = 1; step <= config_.training.steps; ++step) {
       if (Result<void> done = one_step(step); !done) {
@@ -131,7 +134,7 @@ class Run {
 
   const config::RunConfig& config_;
   const launch::RankIdentity& who_;
-  Sources sources_;
+  data::Sources sources_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<metrics::Reporter> reporter_;
   Clock::time_point begin_;
@@ -166,8 +169,10 @@ Result<std::unique_ptr<collective::World>> join_world(const config::RunConfig& c
                               .timeout = init_timeout});
 }
 
-Result<void> run_rank(const config::RunConfig& config, const launch::RankIdentity& who) {
-  Result<Sources> sources = open_sources(config);
+Result<void> run_rank(const config::RunConfig& config,
+                      const launch::RankIdentity& who,
+                      const Prepare& prepare) {
+  Result<data::Sources> sources = data::open_sources(config);
   if (!sources) {
     return fail(sources.error());
   }
@@ -176,7 +181,7 @@ Result<void> run_rank(const config::RunConfig& config, const launch::RankIdentit
     return fail(world.error());
   }
   Run run(config, who, std::move(*sources));
-  const Result<void> trained = caught([&] { return run.train(**world); });
+  const Result<void> trained = caught([&] { return run.train(**world, prepare); });
   if (trained) {
     (*world)->close();
     return {};
