@@ -10,8 +10,8 @@
 
 #include "parallel/base/text.h"
 #include "parallel/kernels/dispatch.h"
+#include "trainer/data/sources.h"
 #include "trainer/loop/process_memory.h"
-#include "trainer/loop/sources.h"
 #include "trainer/loop/start_block.h"
 #include "trainer/loop/trainer.h"
 #include "trainer/metrics/memory.h"
@@ -38,10 +38,12 @@ metrics::Versions versions(const Trainer& trainer) {
 /// A rank's way through the steps, with its reports.
 class Run {
  public:
-  Run(const config::RunConfig& config, const launch::RankIdentity& who, const Sources& sources)
+  Run(const config::RunConfig& config,
+      const launch::RankIdentity& who,
+      const data::Sources& sources)
       : config_(config), who_(who), sources_(sources) {}
 
-  Result<void> train(collective::World& world) {
+  Result<void> train(collective::World& world, const Prepare& prepare) {
     const Clock::time_point begin = Clock::now();
     Result<std::unique_ptr<Trainer>> trainer = Trainer::create(
         world,
@@ -58,6 +60,9 @@ class Run {
     }
     reporter_ = std::move(*reporter);
     reporter_->say(start_block(config_, trainer_->facts(), remarks()));
+    if (prepare) {
+      prepare(*trainer_);
+    }
     begin_ = begin;
     for (int64_t step = 1; step <= config_.training.steps; ++step) {
       if (Result<void> done = one_step(step); !done) {
@@ -132,7 +137,7 @@ class Run {
 
   const config::RunConfig& config_;
   const launch::RankIdentity& who_;
-  const Sources& sources_;
+  const data::Sources& sources_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<metrics::Reporter> reporter_;
   Clock::time_point begin_;
@@ -171,7 +176,7 @@ Result<void> with_world(const config::RunConfig& config,
                         const launch::RankIdentity& who,
                         const RankBody& body) {
   keep_freed_memory();
-  const Result<Sources> sources = open_sources(config);
+  const Result<data::Sources> sources = data::open_sources(config);
   if (!sources) {
     return fail(sources.error());
   }
@@ -188,9 +193,11 @@ Result<void> with_world(const config::RunConfig& config,
   return fail((*world)->failure().value_or(done.error()));
 }
 
-Result<void> run_rank(const config::RunConfig& config, const launch::RankIdentity& who) {
-  return with_world(config, who, [&](collective::World& world, const Sources& sources) {
-    return Run(config, who, sources).train(world);
+Result<void> run_rank(const config::RunConfig& config,
+                      const launch::RankIdentity& who,
+                      const Prepare& prepare) {
+  return with_world(config, who, [&](collective::World& world, const data::Sources& sources) {
+    return Run(config, who, sources).train(world, prepare);
   });
 }
 

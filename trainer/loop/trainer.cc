@@ -14,6 +14,7 @@
 #include "parallel/schedule/schedule.h"
 #include "parallel/tensor/program.h"
 #include "trainer/data/batcher.h"
+#include "trainer/data/sources.h"
 #include "trainer/loop/batches.h"
 #include "trainer/loop/model_shape.h"
 #include "trainer/loop/update.h"
@@ -108,6 +109,7 @@ struct Trainer::Impl {
   Result<void> build_model();
   Result<void> build_data();
   Result<void> build_optimizer();
+  Error in_step(int64_t step, Error error) const;
   Result<StepReport> after_step(const executor::StepResult& result, StepReport report);
 };
 
@@ -154,14 +156,8 @@ Result<void> Trainer::Impl::build_model() {
   if (Result<void> possible = llama::check(model, facts.tp); !possible) {
     return possible;
   }
-  if (options.training->vocabulary_size() > model.vocab_size) {
-    return fail(ErrorCode::kData,
-                concat("the data has ids below ",
-                       options.training->vocabulary_size(),
-                       " but model.vocab_size = ",
-                       model.vocab_size,
-                       "; set model.vocab_size=",
-                       options.training->vocabulary_size()));
+  if (Result<void> fits = data::check_vocabulary(*options.training, config().model); !fits) {
+    return fits;
   }
   auto created = zero::ParameterSet::create(
       *program, parameters_of(config(), seat.stage, facts.pp), zero_options(config(), facts));
@@ -257,9 +253,18 @@ Result<StepReport> Trainer::step() {
         return {};
       });
   if (!result) {
-    return fail(result.error());
+    return fail(impl.in_step(report.step, result.error()));
   }
   return impl.after_step(*result, std::move(report));
+}
+
+/// With the step before what this rank itself has to say.
+Error Trainer::Impl::in_step(int64_t step, Error error) const {
+  const int64_t rank = world->rank();
+  if (error.origin_rank < 0 || error.origin_rank == rank) {
+    error.text = concat("step ", step, ", ", error.text);
+  }
+  return error;
 }
 
 Result<StepReport> Trainer::Impl::after_step(const executor::StepResult& result,
