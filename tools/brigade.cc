@@ -2,6 +2,7 @@
 // The composition root of `brigade`: which subcommands there are, and what each is made of.
 #include <iostream>
 
+#include "tools/bench/step.h"
 #include "tools/cli/dispatch.h"
 #include "tools/train/train.h"
 #include "trainer/loop/run_rank.h"
@@ -13,6 +14,11 @@ int main(int argc, char** argv) {
        "train a model as a recipe says",
        [](const Arguments& arguments) {
          return brigade::train::train(arguments, brigade::loop::run_rank, std::cout, std::cerr);
+       }},
+      {"bench",
+       "time what a recipe does",
+       [](const Arguments& arguments) {
+         return brigade::bench::run(arguments, std::cout, std::cerr);
        }},
   };
   return brigade::cli::dispatch(subcommands, Arguments(argv, argv + argc), std::cout, std::cerr);

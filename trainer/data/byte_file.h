@@ -25,14 +25,15 @@ struct ByteFileOptions {
   int64_t seq_len = 0;
   uint64_t seed = 0;
   Part part = Part::kTraining;
-  /// floor(fraction * size) bytes at the end are the validation part; the rest is for training.
+  /// floor(fraction * size) bytes at the end are the validation part; the rest is for training. 1:
+  /// a file that is for validation alone.
   double validation_fraction = 0.0;
 };
 
 class ByteFile final : public TokenSource {
  public:
   /// Errors: kIo when the file cannot be opened or is a folder; kData when it is empty or its part
-  /// fills no sample; kUsage for a seq_len below 1 or a fraction outside [0, 1).
+  /// fills no sample; kUsage for a seq_len below 1, a fraction outside [0, 1] or, to train, of 1.
   static Result<ByteFile> open(ByteFileOptions options);
 
   ByteFile(ByteFile&&) noexcept;

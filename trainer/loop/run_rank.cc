@@ -10,6 +10,7 @@
 
 #include "parallel/base/text.h"
 #include "parallel/kernels/dispatch.h"
+#include "trainer/loop/process_memory.h"
 #include "trainer/loop/sources.h"
 #include "trainer/loop/start_block.h"
 #include "trainer/loop/trainer.h"
@@ -37,8 +38,8 @@ metrics::Versions versions(const Trainer& trainer) {
 /// A rank's way through the steps, with its reports.
 class Run {
  public:
-  Run(const config::RunConfig& config, const launch::RankIdentity& who, Sources sources)
-      : config_(config), who_(who), sources_(std::move(sources)) {}
+  Run(const config::RunConfig& config, const launch::RankIdentity& who, const Sources& sources)
+      : config_(config), who_(who), sources_(sources) {}
 
   Result<void> train(collective::World& world) {
     const Clock::time_point begin = Clock::now();
@@ -131,7 +132,7 @@ class Run {
 
   const config::RunConfig& config_;
   const launch::RankIdentity& who_;
-  Sources sources_;
+  const Sources& sources_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<metrics::Reporter> reporter_;
   Clock::time_point begin_;
@@ -166,8 +167,11 @@ Result<std::unique_ptr<collective::World>> join_world(const config::RunConfig& c
                               .timeout = init_timeout});
 }
 
-Result<void> run_rank(const config::RunConfig& config, const launch::RankIdentity& who) {
-  Result<Sources> sources = open_sources(config);
+Result<void> with_world(const config::RunConfig& config,
+                        const launch::RankIdentity& who,
+                        const RankBody& body) {
+  keep_freed_memory();
+  const Result<Sources> sources = open_sources(config);
   if (!sources) {
     return fail(sources.error());
   }
@@ -175,14 +179,19 @@ Result<void> run_rank(const config::RunConfig& config, const launch::RankIdentit
   if (!world) {
     return fail(world.error());
   }
-  Run run(config, who, std::move(*sources));
-  const Result<void> trained = caught([&] { return run.train(**world); });
-  if (trained) {
+  const Result<void> done = caught([&] { return body(**world, *sources); });
+  if (done) {
     (*world)->close();
     return {};
   }
-  (*world)->abort(trained.error());
-  return fail((*world)->failure().value_or(trained.error()));
+  (*world)->abort(done.error());
+  return fail((*world)->failure().value_or(done.error()));
+}
+
+Result<void> run_rank(const config::RunConfig& config, const launch::RankIdentity& who) {
+  return with_world(config, who, [&](collective::World& world, const Sources& sources) {
+    return Run(config, who, sources).train(world);
+  });
 }
 
 }  // namespace brigade::loop

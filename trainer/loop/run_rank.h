@@ -2,12 +2,14 @@
 /// One rank of a run, from joining the world to its goodbye.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "parallel/base/result.h"
 #include "parallel/collective/world.h"
 #include "trainer/config/run_config.h"
 #include "trainer/launch/rank_identity.h"
+#include "trainer/loop/sources.h"
 
 namespace brigade::loop {
 
@@ -15,8 +17,16 @@ namespace brigade::loop {
 Result<std::unique_ptr<collective::World>> join_world(const config::RunConfig& config,
                                                       const launch::RankIdentity& who);
 
-/// Trains: start block, steps, validations, summary. An error is told to all other ranks before it
-/// is returned; it then carries the rank that failed first.
+/// One rank's work in a world, with the data of its config.
+using RankBody = std::function<Result<void>(collective::World& world, const Sources& sources)>;
+
+/// Opens the data, joins the world, runs `body` and says goodbye. What `body` returns or throws is
+/// told to all other ranks before it is returned; it then carries the rank that failed first.
+Result<void> with_world(const config::RunConfig& config,
+                        const launch::RankIdentity& who,
+                        const RankBody& body);
+
+/// Trains: start block, steps, validations, summary.
 Result<void> run_rank(const config::RunConfig& config, const launch::RankIdentity& who);
 
 }  // namespace brigade::loop

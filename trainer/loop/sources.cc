@@ -57,7 +57,7 @@ Result<Source> open_validation(const config::RunConfig& config) {
                       .seq_len = config.training.seq_len,
                       .seed = seed_of(config),
                       .part = data::Part::kValidation,
-                      .validation_fraction = 0.0});
+                      .validation_fraction = 1.0});
   }
   if (config.training.dataset_path) {
     return open_file({.path = *config.training.dataset_path,
