@@ -73,6 +73,14 @@ class Run {
     return {};
   }
 
+  /// With the step in which it ended the run, unless it says that itself.
+  Error in_step(Error error) const {
+    if (step_ > 0 && !error.text.starts_with("step ")) {
+      error.text = concat("step ", step_, ", ", error.text);
+    }
+    return error;
+  }
+
  private:
   std::vector<std::string> remarks() const {
     std::vector<std::string> lines = sources_.descriptions();
@@ -93,6 +101,7 @@ class Run {
   }
 
   Result<void> one_step(int64_t step) {
+    step_ = step;
     const Clock::time_point begin = Clock::now();
     const Result<StepReport> report = trainer_->step();
     if (!report) {
@@ -139,6 +148,7 @@ class Run {
   std::unique_ptr<metrics::Reporter> reporter_;
   Clock::time_point begin_;
   int64_t tokens_ = 0;
+  int64_t step_ = 0;  // that runs; 0 before the first
 };
 
 /// Runs `body`; whatever it throws comes back as an Error.
@@ -186,8 +196,9 @@ Result<void> run_rank(const config::RunConfig& config,
     (*world)->close();
     return {};
   }
-  (*world)->abort(trained.error());
-  return fail((*world)->failure().value_or(trained.error()));
+  const Error told = run.in_step(trained.error());
+  (*world)->abort(told);
+  return fail(run.in_step((*world)->failure().value_or(told)));
 }
 
 }  // namespace brigade::loop
