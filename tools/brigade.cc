@@ -2,6 +2,7 @@
 // The composition root of `brigade`: which subcommands there are, and what each is made of.
 #include <iostream>
 
+#include "tools/bench/step.h"
 #include "tools/cli/dispatch.h"
 #include "tools/train/train.h"
 #include "trainer/loop/run_rank.h"
@@ -16,6 +17,11 @@ int main(int argc, char** argv) {
            return brigade::loop::run_rank(config, who);
          };
          return brigade::train::train(arguments, rank, std::cout, std::cerr);
+       }},
+      {"bench",
+       "time what a recipe does",
+       [](const Arguments& arguments) {
+         return brigade::bench::run(arguments, std::cout, std::cerr);
        }},
   };
   return brigade::cli::dispatch(subcommands, Arguments(argv, argv + argc), std::cout, std::cerr);

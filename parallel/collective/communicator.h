@@ -25,9 +25,9 @@
 /// the whole world is dead: every later call fails
 ///                with the same origin. Nothing is retried.
 /// Cost:          for p ranks and S bytes, sent per rank: reduce_scatter and all_gather S(p-1)/p,
-/// all_reduce 2S(p-1)/p. Group of one:  legal; every operation is a local copy or nothing at all.
-/// Thread safety: a communicator belongs to one thread; distinct ones may be used by distinct
-/// threads.
+/// all_reduce 2S(p-1)/p (up to 8 KiB: S(p-1), in one step). Group of one:  legal; every operation
+/// is a local copy or nothing at all. Thread safety: a communicator belongs to one thread; distinct
+/// ones may be used by distinct threads.
 #pragma once
 
 #include <chrono>

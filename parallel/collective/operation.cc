@@ -72,9 +72,7 @@ void Operation::start(transport::Endpoint& endpoint) {
       post_terms(endpoint, piece);
     }
   }
-  for (const Incoming& gathered : plan_.gathered) {
-    post_gathered(endpoint, gathered);
-  }
+  post_gathered(endpoint, false);
   for (const Outgoing& outgoing : plan_.outgoing) {
     post_outgoing(endpoint, outgoing);
   }
@@ -85,10 +83,11 @@ void Operation::post_send(transport::Endpoint& endpoint,
                           const transport::Fingerprint& print,
                           ConstSpans bytes,
                           uint32_t part,
-                          uint8_t lane) {
-  sends_.expect(1);
+                          uint8_t lane,
+                          transport::Completion& completion) {
+  completion.expect(1);
   Transfer& transfer = transfers_.emplace_back(
-      Transfer::send(world_rank(member), key(part, lane), print, std::move(bytes), sends_));
+      Transfer::send(world_rank(member), key(part, lane), print, std::move(bytes), completion));
   endpoint.post(transfer);
 }
 
@@ -109,17 +108,18 @@ Transfer& Operation::post_receive(transport::Endpoint& endpoint,
 void Operation::post_outgoing(transport::Endpoint& endpoint, const Outgoing& outgoing) {
   const int64_t bytes = transport::length_of(outgoing.bytes);
   if (bytes <= kEagerBytes) {
-    post_send(endpoint, outgoing.member, outgoing.print, outgoing.bytes, 0, lane_);
+    post_send(endpoint, outgoing.member, outgoing.print, outgoing.bytes, 0, lane_, sends_);
     return;
   }
-  post_send(endpoint, outgoing.member, outgoing.print, {}, 0, lane_);
+  post_send(endpoint, outgoing.member, outgoing.print, {}, 0, lane_, sends_);
   for (int64_t piece = 0; piece < pieces_of(bytes); ++piece) {
     post_send(endpoint,
               outgoing.member,
               outgoing.print,
               transport::slice(outgoing.bytes, piece * kPieceBytes, piece_length(bytes, piece)),
               part_of(bytes, piece),
-              lane_);
+              lane_,
+              sends_);
   }
 }
 
@@ -144,16 +144,25 @@ void Operation::post_incoming(transport::Endpoint& endpoint, const Incoming& inc
   }
 }
 
-void Operation::post_gathered(transport::Endpoint& endpoint, const Incoming& gathered) {
-  const int64_t bytes = transport::length_of(gathered.into);
-  for (int64_t piece = 0; piece < pieces_of(bytes); ++piece) {
-    post_receive(endpoint,
-                 gathered.member,
-                 gathered.print,
-                 transport::slice(gathered.into, piece * kPieceBytes, piece_length(bytes, piece)),
-                 static_cast<uint32_t>(piece),
-                 kForwardLane,
-                 receives_);
+// Joined pieces land on the terms that were sent for them. They cannot come before those terms have
+// left, but another thread may still be inside the system call that sent short ones; so the
+// receives of short pieces wait for the sends to be done. Nothing is lost: the endpoint keeps short
+// messages.
+void Operation::post_gathered(transport::Endpoint& endpoint, bool short_pieces) {
+  for (const Incoming& gathered : plan_.gathered) {
+    const int64_t bytes = transport::length_of(gathered.into);
+    for (int64_t piece = 0; piece < pieces_of(bytes); ++piece) {
+      const int64_t length = piece_length(bytes, piece);
+      if ((length <= kEagerBytes) == short_pieces) {
+        post_receive(endpoint,
+                     gathered.member,
+                     gathered.print,
+                     transport::slice(gathered.into, piece * kPieceBytes, length),
+                     static_cast<uint32_t>(piece),
+                     kForwardLane,
+                     receives_);
+      }
+    }
   }
 }
 
@@ -219,7 +228,8 @@ void Operation::forward_piece(transport::Endpoint& endpoint, int64_t begin, int6
               plan_.print,
               piece,
               static_cast<uint32_t>(begin / kPieceBytes),
-              kForwardLane);
+              kForwardLane,
+              forwards_);
   }
 }
 
@@ -227,7 +237,11 @@ bool Operation::advance(transport::Endpoint& endpoint) {
   while (join_is_due()) {
     join_piece(endpoint);
   }
-  return joined_ == pieces_ && sends_.zero() && receives_.zero();
+  if (!short_gathered_ && sends_.zero()) {
+    short_gathered_ = true;
+    post_gathered(endpoint, true);
+  }
+  return joined_ == pieces_ && sends_.zero() && forwards_.zero() && receives_.zero();
 }
 
 std::vector<int64_t> Operation::waiting_for() const {

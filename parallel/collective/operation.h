@@ -73,7 +73,8 @@ class Operation {
                  const transport::Fingerprint& print,
                  ConstSpans bytes,
                  uint32_t part,
-                 uint8_t lane);
+                 uint8_t lane,
+                 transport::Completion& completion);
   transport::Transfer& post_receive(transport::Endpoint& endpoint,
                                     int member,
                                     const transport::Fingerprint& print,
@@ -83,7 +84,7 @@ class Operation {
                                     transport::Completion& completion);
   void post_outgoing(transport::Endpoint& endpoint, const Outgoing& outgoing);
   void post_incoming(transport::Endpoint& endpoint, const Incoming& incoming);
-  void post_gathered(transport::Endpoint& endpoint, const Incoming& gathered);
+  void post_gathered(transport::Endpoint& endpoint, bool short_pieces);
   void post_terms(transport::Endpoint& endpoint, int64_t piece);
   bool join_is_due() const;
   void join_piece(transport::Endpoint& endpoint);
@@ -98,11 +99,13 @@ class Operation {
 
   std::deque<transport::Transfer> transfers_;      // stable addresses
   std::vector<transport::Transfer*> first_parts_;  // receives that compare the call, one per member
-  transport::Completion sends_;
+  transport::Completion sends_;                    // of the plan's outgoing bytes
+  transport::Completion forwards_;                 // of joined pieces
   transport::Completion receives_;
   std::array<Slot, kWindow> slots_;
   int64_t pieces_ = 0;  // of the reduction
   int64_t joined_ = 0;
+  bool short_gathered_ = false;  // the receives of short forwarded pieces are posted
   std::optional<transport::TimePoint> grace_end_;
 };
 

@@ -13,16 +13,8 @@
 namespace brigade::kernels {
 
 struct OneDnnModule {
-  void (*matmul)(DType dtype,
-                 int64_t batch,
-                 int64_t m,
-                 int64_t n,
-                 int64_t k,
-                 const MatmulOperand& a,
-                 const MatmulOperand& b,
-                 const MatmulResult& c,
-                 bool accumulate);
-  bool (*supports)(DType dtype);
+  decltype(&kernels::matmul) matmul;
+  decltype(&kernels::matmul_supports) supports;
 };
 
 }  // namespace brigade::kernels

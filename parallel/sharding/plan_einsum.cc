@@ -91,6 +91,8 @@ class EinsumPlanner {
   Result<void> check_sizes() const;
   Result<void> choose_contracted();
   Result<void> contract(char letter);
+  /// Two different splits of an index that both operands have.
+  Result<void> refuse_unequal(std::string_view role, char letter) const;
   Result<void> choose_batch();
   Result<void> align_batch(char letter);
   Result<void> drop_double_use();
@@ -177,6 +179,23 @@ Result<void> EinsumPlanner::choose_contracted() {
   return {};
 }
 
+Result<void> EinsumPlanner::refuse_unequal(std::string_view role, char letter) const {
+  return specs_.error(concat(role,
+                             " index ",
+                             letter,
+                             " is split over ",
+                             join(axes(0, letter)),
+                             " in ",
+                             specs_.name(0),
+                             " and over ",
+                             join(axes(1, letter)),
+                             " in ",
+                             specs_.name(1),
+                             "; ",
+                             role,
+                             " dims need consistent sharding: reshard one of them"));
+}
+
 Result<void> EinsumPlanner::contract(char letter) {
   const AxisNames& left = axes(0, letter);
   const AxisNames& right = axes(1, letter);
@@ -184,17 +203,7 @@ Result<void> EinsumPlanner::contract(char letter) {
     return {};
   }
   if (!left.empty() && !right.empty()) {
-    return specs_.error(concat("contracting index ",
-                               letter,
-                               " is split over ",
-                               join(left),
-                               " in ",
-                               specs_.name(0),
-                               " and over ",
-                               join(right),
-                               " in ",
-                               specs_.name(1),
-                               "; contracting dims need consistent sharding: reshard one of them"));
+    return refuse_unequal("contracting", letter);
   }
   const size_t split = left.empty() ? 1 : 0;
   because(concat("contracting index ",
@@ -226,17 +235,7 @@ Result<void> EinsumPlanner::align_batch(char letter) {
     return {};
   }
   if (!left.empty() && !right.empty()) {
-    return specs_.error(concat("batch index ",
-                               letter,
-                               " is split over ",
-                               join(left),
-                               " in ",
-                               specs_.name(0),
-                               " and over ",
-                               join(right),
-                               " in ",
-                               specs_.name(1),
-                               "; batch dims need consistent sharding: reshard one of them"));
+    return refuse_unequal("batch", letter);
   }
   const size_t whole = left.empty() ? 0 : 1;
   because(concat("batch index ", letter, " of operand ", whole, " is sliced as the other's"));

@@ -7,6 +7,11 @@
 
 #include <utility>  // Asio 1.18 forgets it under C++20
 
+#if defined(__SANITIZE_THREAD__)
+// ThreadSanitizer does not know the fences around handlers; the scheduler's mutex orders them too.
+#define BOOST_ASIO_DISABLE_FENCED_BLOCK
+#endif
+
 // Old-style and implicit conversions inside Boost are Boost's business.
 #pragma GCC system_header
 

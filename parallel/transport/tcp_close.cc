@@ -35,9 +35,12 @@ void TcpEndpoint::drain(Lock& lock, std::chrono::milliseconds patience) {
 
 void TcpEndpoint::await_delivery(std::chrono::milliseconds patience) {
   const TimePoint limit = Clock::now() + patience;
+  const auto waits = [&](Peer& each) {
+    MutexLock lock(mutex_);
+    return each.writable && !each.departed && undelivered(each.socket) > 0;
+  };
   for_peers([&](Peer& each) {
-    while (each.writable && !each.departed && undelivered(each.socket) > 0 &&
-           Clock::now() < limit) {
+    while (waits(each) && Clock::now() < limit) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });

@@ -152,26 +152,67 @@ std::vector<double> Outcome::norms() const {
   return values;
 }
 
-Outcome train(const Trial& trial, std::shared_ptr<const data::TokenSource> source, int64_t steps) {
+namespace {
+
+/// One rank's run; `failure` is empty unless a step failed.
+Outcome run_rank(loop::Trainer& trainer, int64_t steps) {
   Outcome outcome;
+  for (int64_t step = 0; step < steps; ++step) {
+    Result<loop::StepReport> report = trainer.step();
+    if (!report) {
+      outcome.failures.push_back(report.error());
+      break;
+    }
+    outcome.steps.push_back(*std::move(report));
+  }
+  return outcome;
+}
+
+/// The same number; a NaN, as the norm of a bad step is, counts as itself.
+bool is_same(double left, double right) {
+  return left == right || (std::isnan(left) && std::isnan(right));
+}
+
+void expect_agreement(const Outcome& rank, const Outcome& first) {
+  ASSERT_EQ(rank.steps.size(), first.steps.size()) << "ranks disagree on when to end";
+  for (size_t i = 0; i < rank.steps.size(); ++i) {
+    const loop::StepReport& mine = rank.steps[i];
+    const loop::StepReport& theirs = first.steps[i];
+    EXPECT_PRED2(is_same, mine.loss, theirs.loss) << "ranks disagree in step " << i;
+    EXPECT_PRED2(is_same, mine.gradient_norm, theirs.gradient_norm)
+        << "ranks disagree in step " << i;
+    EXPECT_EQ(mine.skipped, theirs.skipped) << "ranks disagree in step " << i;
+    EXPECT_EQ(mine.first_bad, theirs.first_bad) << "ranks disagree in step " << i;
+  }
+}
+
+}  // namespace
+
+Outcome attempt(const Trial& trial,
+                std::shared_ptr<const data::TokenSource> source,
+                int64_t steps) {
+  Outcome outcome;
+  bool first = true;
   std::mutex mutex;
   testing::run_ranks(trial.ranks, [&](collective::World& world) {
     const std::unique_ptr<loop::Trainer> trainer = make_trainer(trial, source, world);
-    std::vector<loop::StepReport> reports;
-    for (int64_t step = 0; step < steps; ++step) {
-      reports.push_back(value_or_throw(trainer->step()));
-    }
+    const Outcome rank = run_rank(*trainer, steps);
     keep_parameters(*trainer, mutex, outcome);
     const std::lock_guard<std::mutex> lock(mutex);
-    if (outcome.steps.empty()) {
-      outcome.steps = reports;
+    if (std::exchange(first, false)) {
+      outcome.steps = rank.steps;
     }
-    for (size_t i = 0; i < reports.size(); ++i) {
-      EXPECT_EQ(reports[i].loss, outcome.steps[i].loss) << "ranks disagree in step " << i;
-      EXPECT_EQ(reports[i].gradient_norm, outcome.steps[i].gradient_norm)
-          << "ranks disagree in step " << i;
-    }
+    expect_agreement(rank, outcome);
+    outcome.failures.insert(outcome.failures.end(), rank.failures.begin(), rank.failures.end());
   });
+  return outcome;
+}
+
+Outcome train(const Trial& trial, std::shared_ptr<const data::TokenSource> source, int64_t steps) {
+  Outcome outcome = attempt(trial, std::move(source), steps);
+  if (!outcome.failures.empty()) {
+    throw Exception(outcome.failures.front());
+  }
   return outcome;
 }
 

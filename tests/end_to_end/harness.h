@@ -35,8 +35,8 @@ extern const char* const kBaseRecipe;
 struct Outcome {
   std::vector<loop::StepReport> steps;
   std::map<std::string, at::Tensor> parameters;  ///< whole, after the last step; tied uses left out
-  int64_t parameter_count =
-      0;  ///< as a rank of each stage holds them, summed over the mesh without copies
+  int64_t parameter_count = 0;  ///< of all stages together, each as its own ranks hold it
+  std::vector<Error> failures;  ///< one a rank, from attempt()
 
   std::vector<double> losses() const;
   std::vector<double> norms() const;
@@ -44,6 +44,10 @@ struct Outcome {
 
 /// Runs `steps` steps. An error of any rank fails the test by an exception.
 Outcome train(const Trial& trial, std::shared_ptr<const data::TokenSource> source, int64_t steps);
+
+/// As train(), but a step that fails ends the run of its rank and is noted; the parameters are
+/// those it left behind.
+Outcome attempt(const Trial& trial, std::shared_ptr<const data::TokenSource> source, int64_t steps);
 
 /// Runs until a step fails on rank 0 and returns that error; all ranks must fail. Fails the test if
 /// none does.

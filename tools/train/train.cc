@@ -18,12 +18,12 @@ namespace brigade::train {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: brigade train --config=FILE [--flag=value ...] [section.key=value ...]\n\n"
-    "Trains the model that the recipe describes. Ranks are started here unless a launcher\n"
+    " --config=FILE [--flag=value ...] [section.key=value ...]\n\n"
+    "Runs the model that the recipe describes. Ranks are started here unless a launcher\n"
     "(torchrun, mpirun, srun, Kubernetes) started this process as one.\n\n";
 
-int wrong(const Error& error, std::ostream& err) {
-  err << "brigade train: " << error.text << '\n';
+int wrong(const Error& error, const Invocation& invocation, std::ostream& err) {
+  err << invocation.name << ": " << error.text << '\n';
   return launch::kExitUsage;
 }
 
@@ -98,11 +98,12 @@ int run(const std::vector<std::string>& command_line,
         const launch::RankIdentity& who,
         const RunRank& run_rank,
         std::ostream& out,
-        std::ostream& err) {
+        std::ostream& err,
+        const Invocation& invocation) {
   const int64_t world = who.launched() ? who.world_size : config::wanted_ranks(config);
   const Result<config::RunFacts> facts = config::resolve(config, world);
   if (!facts) {
-    return wrong(facts.error(), err);
+    return wrong(facts.error(), invocation, err);
   }
   if (!who.launched()) {
     // Each rank would find the same, but eight ranks take long to say what one process can.
@@ -122,19 +123,22 @@ int run(const std::vector<std::string>& command_line,
 int train(const std::vector<std::string>& command_line,
           const RunRank& run_rank,
           std::ostream& out,
-          std::ostream& err) {
-  const Result<Flags> flags = parse_flags({command_line.begin() + 2, command_line.end()});
+          std::ostream& err,
+          const Invocation& invocation) {
+  const auto first_argument = command_line.begin() + static_cast<std::ptrdiff_t>(invocation.words);
+  const Result<Flags> flags = parse_flags({first_argument, command_line.end()});
   if (!flags) {
-    return wrong(flags.error(), err);
+    return wrong(flags.error(), invocation, err);
   }
   if (flags->help) {
-    out << kUsage << flags_help() << "\nThe keys of a recipe (type, default):\n\n"
+    out << "usage: " << invocation.name << kUsage << flags_help()
+        << "\nThe keys of a recipe (type, default):\n\n"
         << config::keys_help();
     return launch::kExitDone;
   }
   const Result<config::RunConfig> config = config::load(flags->config, flags->overrides);
   if (!config) {
-    return wrong(config.error(), err);
+    return wrong(config.error(), invocation, err);
   }
   if (flags->print_config) {
     out << config::to_toml(*config);
@@ -142,13 +146,13 @@ int train(const std::vector<std::string>& command_line,
   }
   const Result<launch::RankIdentity> who = who_am_i(*flags);
   if (!who) {
-    return wrong(who.error(), err);
+    return wrong(who.error(), invocation, err);
   }
   const bool our_child = std::getenv(launch::kReportVariable) != nullptr;
   if (config->job.print_config && who->rank == 0 && !our_child) {
     out << config::to_toml(*config) << std::flush;
   }
-  return run(command_line, *config, *who, run_rank, out, err);
+  return run(command_line, *config, *who, run_rank, out, err, invocation);
 }
 
 }  // namespace brigade::train

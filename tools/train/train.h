@@ -20,12 +20,19 @@ namespace brigade::train {
 /// launcher.
 using RunRank = std::function<Result<void>(const config::RunConfig&, const launch::RankIdentity&)>;
 
+/// How a command that runs ranks is called.
+struct Invocation {
+  size_t words = 2;                    ///< of the command line that are program and subcommand
+  std::string name = "brigade train";  ///< in messages
+};
+
 /// `command_line` with program and subcommand in front; ranks are started with the same one.
 /// Returns the exit code (trainer/launch/exit_code.h). A config that cannot be is exit 2 before any
 /// rank starts.
 int train(const std::vector<std::string>& command_line,
           const RunRank& run_rank,
           std::ostream& out,
-          std::ostream& err);
+          std::ostream& err,
+          const Invocation& invocation = {});
 
 }  // namespace brigade::train

@@ -11,6 +11,7 @@
 #include "parallel/base/text.h"
 #include "parallel/kernels/dispatch.h"
 #include "trainer/data/sources.h"
+#include "trainer/loop/process_memory.h"
 #include "trainer/loop/start_block.h"
 #include "trainer/loop/trainer.h"
 #include "trainer/metrics/memory.h"
@@ -37,8 +38,10 @@ metrics::Versions versions(const Trainer& trainer) {
 /// A rank's way through the steps, with its reports.
 class Run {
  public:
-  Run(const config::RunConfig& config, const launch::RankIdentity& who, data::Sources sources)
-      : config_(config), who_(who), sources_(std::move(sources)) {}
+  Run(const config::RunConfig& config,
+      const launch::RankIdentity& who,
+      const data::Sources& sources)
+      : config_(config), who_(who), sources_(sources) {}
 
   Result<void> train(collective::World& world, const Prepare& prepare) {
     const Clock::time_point begin = Clock::now();
@@ -143,7 +146,7 @@ class Run {
 
   const config::RunConfig& config_;
   const launch::RankIdentity& who_;
-  data::Sources sources_;
+  const data::Sources& sources_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<metrics::Reporter> reporter_;
   Clock::time_point begin_;
@@ -179,10 +182,11 @@ Result<std::unique_ptr<collective::World>> join_world(const config::RunConfig& c
                               .timeout = init_timeout});
 }
 
-Result<void> run_rank(const config::RunConfig& config,
-                      const launch::RankIdentity& who,
-                      const Prepare& prepare) {
-  Result<data::Sources> sources = data::open_sources(config);
+Result<void> with_world(const config::RunConfig& config,
+                        const launch::RankIdentity& who,
+                        const RankBody& body) {
+  keep_freed_memory();
+  const Result<data::Sources> sources = data::open_sources(config);
   if (!sources) {
     return fail(sources.error());
   }
@@ -190,15 +194,32 @@ Result<void> run_rank(const config::RunConfig& config,
   if (!world) {
     return fail(world.error());
   }
-  Run run(config, who, std::move(*sources));
-  const Result<void> trained = caught([&] { return run.train(**world, prepare); });
-  if (trained) {
+  const Result<void> done = caught([&] { return body(**world, *sources); });
+  if (done) {
     (*world)->close();
     return {};
   }
-  const Error told = run.in_step(trained.error());
-  (*world)->abort(told);
-  return fail(run.in_step((*world)->failure().value_or(told)));
+  const Error& error = done.error();
+  (*world)->abort(error);
+  return fail(error.origin_rank >= 0 ? error : (*world)->failure().value_or(error));
+}
+
+Result<void> run_rank(const config::RunConfig& config,
+                      const launch::RankIdentity& who,
+                      const Prepare& prepare) {
+  return with_world(
+      config, who, [&](collective::World& world, const data::Sources& sources) -> Result<void> {
+        Run run(config, who, sources);
+        const Result<void> trained = caught([&] { return run.train(world, prepare); });
+        if (trained) {
+          return {};
+        }
+        // While the run still holds what its step has posted: dropping that would abort the world
+        // with words of its own.
+        const Error told = run.in_step(trained.error());
+        world.abort(told);
+        return fail(run.in_step(world.failure().value_or(told)));
+      });
 }
 
 }  // namespace brigade::loop

@@ -187,7 +187,6 @@ TEST_P(Failures, MessagesOfAnotherLengthAreAMismatchAndLeaveTheMemoryAlone) {
 
 TEST_P(Failures, AnAbortReachesEveryRankInTheMiddleOfACollective) {
   const std::vector<Error> all = errors([](World& world, Communicator& group) {
-    EXPECT_EQ(all_reduce(group, 100).text, "no error");
     if (world.rank() == 1) {
       world.abort({ErrorCode::kNonFinite, "the loss is NaN"});
       world.abort({ErrorCode::kIo, "and then the disk was full"});
@@ -270,7 +269,6 @@ TEST_P(Failures, ALateRankIsNamedByEveryOther) {
 TEST_P(Failures, ARankThatVanishesIsNamedByEveryOther) {
   const int64_t lost = ranks() - 1;
   const std::vector<Error> all = errors([&](World& world, Communicator& group) {
-    EXPECT_EQ(all_reduce(group, 10).text, "no error");
     if (world.rank() == lost) {
       testing::vanish(world);
       return Error{ErrorCode::kPeerLost, "this one", static_cast<int>(lost)};
@@ -286,6 +284,7 @@ TEST_P(Failures, ARankThatVanishesIsNamedByEveryOther) {
 TEST_P(Failures, ARankThatLeftIsMissedOnlyByThoseWhoNeedIt) {
   const int64_t gone = ranks() - 1;
   const std::vector<Error> all = errors([&](World& world, Communicator& group) {
+    // Whoever is done has sent all that the others need for it.
     EXPECT_EQ(all_reduce(group, 10).text, "no error");
     if (world.rank() == gone) {
       world.close();

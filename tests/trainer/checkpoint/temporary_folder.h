@@ -18,7 +18,7 @@ namespace brigade {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
+    const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();
     path_ = std::filesystem::temp_directory_path() /
             concat("brigade_", test->test_suite_name(), "_", test->name(), "_", ::getpid());
     std::filesystem::remove_all(path_);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/config/print.h"
 
+#include <fstream>
+#include <sstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,6 +72,20 @@ TEST(Print, HelpNamesEveryKeyOnce) {
   }
   EXPECT_THAT(keys_help("training"), HasSubstr("seq_len (integer, 2048): tokens of one sequence"));
   EXPECT_THAT(keys_help("training"), Not(HasSubstr("[optimizer]")));
+}
+
+TEST(Print, GivesTheTablesOfTheConfigPage) {
+  std::ifstream file(BRIGADE_TEST_DATA "/../../docs/CONFIG.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string page = text.str();
+  const size_t tables = page.find("## [");
+  ASSERT_NE(tables, std::string::npos) << "docs/CONFIG.md was not read";
+  if (page.substr(tables) != keys_page()) {
+    const std::string renewed = ::testing::TempDir() + "CONFIG.md";
+    std::ofstream(renewed) << page.substr(0, tables) << keys_page();
+    FAIL() << "docs/CONFIG.md is out of date; cp " << renewed << " docs/CONFIG.md";
+  }
 }
 
 TEST(Print, KnowsEveryTableOfTheVocabulary) {

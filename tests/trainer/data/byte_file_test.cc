@@ -75,6 +75,16 @@ TEST_F(ByteFileTest, CutsWindowsThatShareOneByte) {
   EXPECT_EQ(read(source, 9, 2).targets, (Row{9, 10, 11}));
 }
 
+TEST_F(ByteFileTest, ReadsAFileForValidationAloneWholeAndInOrder) {
+  const ByteFile source = value_or_throw(ByteFile::open(
+      {.path = file_of(13), .seq_len = 3, .part = Part::kValidation, .validation_fraction = 1.0}));
+  EXPECT_EQ(source.size(), 13);
+  EXPECT_EQ(source.sample_count(), 4);
+  EXPECT_EQ(read(source, 0, 0).tokens, (Row{0, 1, 2}));
+  EXPECT_EQ(read(source, 0, 3).targets, (Row{10, 11, 12}));
+  EXPECT_EQ(source.description().find("of the bytes"), std::string::npos) << source.description();
+}
+
 TEST_F(ByteFileTest, CountsTheTailThatFillsNoSample) {
   const auto source = value_or_throw(ByteFile::open({.path = file_of(1203), .seq_len = 100}));
   EXPECT_EQ(source.sample_count(), 12);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/end_to_end/leaf_hooks.h"
+
+#include <utility>
+
+#include <ATen/ATen.h>
+
+namespace brigade::end_to_end {
+
+void hook_gradient(loop::Trainer& trainer,
+                   const std::string& parameter,
+                   std::function<at::Tensor(const at::Tensor& gradient, int64_t backward)> change) {
+  const at::Tensor leaf = trainer.parameters().weight(parameter).local();
+  const std::function<at::Tensor(const at::Tensor&)> hook =
+      [change = std::move(change), backward = int64_t{0}](const at::Tensor& gradient) mutable {
+        return change(gradient, backward++);
+      };
+  leaf.register_hook(hook);
+}
+
+}  // namespace brigade::end_to_end

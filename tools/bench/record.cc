@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/record.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "parallel/base/check.h"
+
+namespace brigade::bench {
+namespace {
+
+constexpr size_t kShownSteps = 5;
+
+double rounded(double value, double unit) {
+  return std::round(value / unit) * unit;
+}
+
+std::vector<double> first_steps(const std::vector<double>& values, double unit) {
+  std::vector<double> shown;
+  for (size_t i = 0; i < std::min(values.size(), kShownSteps); ++i) {
+    shown.push_back(rounded(values[i], unit));
+  }
+  return shown;
+}
+
+std::vector<double> all_rounded(std::vector<double> values, double unit) {
+  for (double& value : values) {
+    value = rounded(value, unit);
+  }
+  return values;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  BRIGADE_CHECK(!values.empty());
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+std::string to_json(const StepTimes& times) {
+  const auto begin = times.step_ms.begin() +
+                     static_cast<std::ptrdiff_t>(std::min(kWarmupSteps, times.step_ms.size() - 1));
+  const std::vector<double> timed(begin, times.step_ms.end());
+  const double middle = median(timed);
+  const double tokens_per_s = static_cast<double>(times.tokens_per_step) / (middle / 1e3);
+  const nlohmann::ordered_json line = {
+      {"peer", "brigade"},
+      {"size", times.description},
+      {"ranks", times.ranks},
+      {"threads_per_rank", times.threads_per_rank},
+      {"global_batch", times.global_batch},
+      {"microbatch", times.microbatch},
+      {"step_ms_median", rounded(middle, 0.01)},
+      {"step_ms_min", rounded(*std::min_element(timed.begin(), timed.end()), 0.01)},
+      {"step_ms_max", rounded(*std::max_element(timed.begin(), timed.end()), 0.01)},
+      {"tokens_per_s", rounded(tokens_per_s, 0.1)},
+      {"gflops", rounded(tokens_per_s * times.flops_per_token / 1e9, 0.1)},
+      {"losses", first_steps(times.losses, 1e-6)},
+      {"grad_norms", first_steps(times.grad_norms, 1e-6)},
+      {"startup_s", rounded(times.startup_s, 0.01)},
+      {"comm_bytes_per_step_all_ranks", times.loopback_bytes},
+      {"params", times.parameters},
+      {"adam", times.optimizer},
+      {"torch", times.libtorch},
+      {"matmul", times.matmul},
+      {"mesh", times.mesh},
+      {"peak_rss_mb_per_rank", all_rounded(times.peak_rss_mb, 0.1)}};
+  return line.dump();
+}
+
+}  // namespace brigade::bench
