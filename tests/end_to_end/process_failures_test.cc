@@ -39,7 +39,17 @@ TEST_F(ProcessFailures, R049ARankThatIsKilledIsNamedLastAndOnce) {
   kill(run->rank(3), SIGKILL);
   expect_failed(run, 10s);
   EXPECT_THAT(last_line(console_), HasSubstr("rank 3 of 4 was killed by SIGKILL"));
+  EXPECT_THAT(last_line(console_),
+              ::testing::ContainsRegex("rank [012] says: step [0-9]+, rank 3"));
   EXPECT_EQ(count_of("brigade: ", console_), 1);
+}
+
+TEST_F(ProcessFailures, ARankThatIsKilledBeforeItMeetsTheOthersIsNamedToo) {
+  const Run run = start(endless(kDp2Pp2));
+  ASSERT_TRUE(testing::comes_true([&] { return run->rank(1) > 0; }));
+  kill(run->rank(1), SIGKILL);
+  expect_failed(run, 10s);
+  EXPECT_THAT(last_line(console_), HasSubstr("rank 1 of 4 was killed by SIGKILL"));
 }
 
 TEST_F(ProcessFailures, R049TheFirstRankCanBeTheOneThatIsKilled) {
@@ -58,7 +68,9 @@ TEST_F(ProcessFailures, R049ARankThatStallsIsNamedAfterTheTimeout) {
   ASSERT_TRUE(reaches(run, 3)) << run->console();
   kill(run->rank(2), SIGSTOP);
   expect_failed(run, 2s + 5s);
-  EXPECT_THAT(last_line(console_), HasSubstr("brigade: rank 2 of 4 "));
+  EXPECT_THAT(last_line(console_),
+              AllOf(HasSubstr("brigade: rank 2 of 4 "),
+                    ::testing::ContainsRegex("rank [013] says: step [0-9]+, .*for rank 2")));
   EXPECT_EQ(count_of("brigade: ", console_), 1);
 }
 
@@ -74,7 +86,7 @@ TEST_F(ProcessFailures, R049UnderAForeignLauncherEveryRankNamesTheKilledOne) {
   kill(ranks[1]->pid(), SIGKILL);
   for (const int other : {0, 2}) {
     expect_failed(ranks[static_cast<size_t>(other)], 10s);
-    EXPECT_THAT(last_line(console_), HasSubstr("brigade: rank 1 of 3 failed: "));
+    EXPECT_THAT(last_line(console_), HasSubstr("brigade: rank 1 of 3 failed: step "));
     EXPECT_EQ(count_of("brigade: ", console_), 1);
   }
 }

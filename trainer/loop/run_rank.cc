@@ -76,6 +76,14 @@ class Run {
     return {};
   }
 
+  /// With the step in which it ended the run, unless it says that itself.
+  Error in_step(Error error) const {
+    if (step_ > 0 && !error.text.starts_with("step ")) {
+      error.text = concat("step ", step_, ", ", error.text);
+    }
+    return error;
+  }
+
  private:
   std::vector<std::string> remarks() const {
     std::vector<std::string> lines = sources_.descriptions();
@@ -96,6 +104,7 @@ class Run {
   }
 
   Result<void> one_step(int64_t step) {
+    step_ = step;
     const Clock::time_point begin = Clock::now();
     const Result<StepReport> report = trainer_->step();
     if (!report) {
@@ -142,6 +151,7 @@ class Run {
   std::unique_ptr<metrics::Reporter> reporter_;
   Clock::time_point begin_;
   int64_t tokens_ = 0;
+  int64_t step_ = 0;  // that runs; 0 before the first
 };
 
 /// Runs `body`; whatever it throws comes back as an Error.
@@ -189,16 +199,27 @@ Result<void> with_world(const config::RunConfig& config,
     (*world)->close();
     return {};
   }
-  (*world)->abort(done.error());
-  return fail((*world)->failure().value_or(done.error()));
+  const Error& error = done.error();
+  (*world)->abort(error);
+  return fail(error.origin_rank >= 0 ? error : (*world)->failure().value_or(error));
 }
 
 Result<void> run_rank(const config::RunConfig& config,
                       const launch::RankIdentity& who,
                       const Prepare& prepare) {
-  return with_world(config, who, [&](collective::World& world, const data::Sources& sources) {
-    return Run(config, who, sources).train(world, prepare);
-  });
+  return with_world(
+      config, who, [&](collective::World& world, const data::Sources& sources) -> Result<void> {
+        Run run(config, who, sources);
+        const Result<void> trained = caught([&] { return run.train(world, prepare); });
+        if (trained) {
+          return {};
+        }
+        // While the run still holds what its step has posted: dropping that would abort the world
+        // with words of its own.
+        const Error told = run.in_step(trained.error());
+        world.abort(told);
+        return fail(run.in_step(world.failure().value_or(told)));
+      });
 }
 
 }  // namespace brigade::loop

@@ -109,7 +109,6 @@ struct Trainer::Impl {
   Result<void> build_model();
   Result<void> build_data();
   Result<void> build_optimizer();
-  Error in_step(int64_t step, Error error) const;
   Result<StepReport> after_step(const executor::StepResult& result, StepReport report);
 };
 
@@ -253,18 +252,9 @@ Result<StepReport> Trainer::step() {
         return {};
       });
   if (!result) {
-    return fail(impl.in_step(report.step, result.error()));
+    return fail(result.error());
   }
   return impl.after_step(*result, std::move(report));
-}
-
-/// With the step before what this rank itself has to say.
-Error Trainer::Impl::in_step(int64_t step, Error error) const {
-  const int64_t rank = world->rank();
-  if (error.origin_rank < 0 || error.origin_rank == rank) {
-    error.text = concat("step ", step, ", ", error.text);
-  }
-  return error;
 }
 
 Result<StepReport> Trainer::Impl::after_step(const executor::StepResult& result,
