@@ -4,9 +4,9 @@
 ///
 ///   BRIGADE_CHECK(begin <= end, begin, end);   // prints expression, values, file and line
 ///
-/// A failed check throws CheckFailure. Nothing of ours catches it below the outermost frame of a
-/// rank, which prints it and ends the process after telling the peers; tests assert on it. (The
-/// plain name CHECK belongs to libtorch's headers.)
+/// A failed check throws CheckFailure. Nothing of ours recovers from one: at the error boundary of
+/// a step it becomes an Error (kInternal) that names rank and action, ends the world and the
+/// process. Tests assert on it. (The plain name CHECK belongs to libtorch's headers.)
 #pragma once
 
 #include <sstream>

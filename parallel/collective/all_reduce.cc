@@ -5,6 +5,7 @@
 // instead of two.
 #include <utility>
 
+#include "parallel/base/check.h"
 #include "parallel/collective/call.h"
 #include "parallel/collective/plan.h"
 #include "parallel/transport/spans.h"
@@ -32,6 +33,7 @@ Spans slice_of(const Spans& buffer, int64_t elements, int64_t element_bytes, int
 
 Plan plan_all_reduce(const Group& group, const Spans& buffer, DType dtype, ReduceOp op) {
   const int64_t bytes = transport::length_of(buffer);
+  BRIGADE_CHECK(bytes % size_of(dtype) == 0, bytes, dtype);
   Plan plan = bare_plan(group, reduction_print(Call::kAllReduce, dtype, op, bytes, 0));
   plan.incoming.clear();
   if (is_small(group.size(), bytes)) {

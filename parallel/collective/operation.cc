@@ -289,10 +289,10 @@ void Operation::detach(transport::Endpoint& endpoint) {
 }
 
 void Operation::cancel(transport::Endpoint& endpoint) {
+  // Also what looks complete: the endpoint's lock says whether its thread is done with the
+  // transfer.
   for (Transfer& transfer : transfers_) {
-    if (transfer.pending()) {
-      endpoint.cancel(transfer);
-    }
+    endpoint.cancel(transfer);
   }
 }
 

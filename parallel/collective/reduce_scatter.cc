@@ -21,6 +21,7 @@ Plan plan_reduce_scatter(
   int64_t bytes = 0;
   for (const ConstSpans& term : terms) {
     lengths.push_back(transport::length_of(term));
+    BRIGADE_CHECK(lengths.back() % size_of(dtype) == 0, lengths.back(), dtype);
     bytes += lengths.back();
   }
   Plan plan =

@@ -25,7 +25,10 @@ constexpr size_t kReceiveWindow = 2;
 enum class Direction : uint8_t { kActivation = 0, kGradient = 1 };
 
 collective::Tag tag_of(const Action& action, Direction direction) {
-  return static_cast<collective::Tag>(action.microbatch.value()) * 2 +
+  // The stage that sends, so that two stages on one rank would not cross messages.
+  const StageId sender = schedule::message_of(action).stage;
+  return (static_cast<collective::Tag>(sender.value()) << 40) +
+         static_cast<collective::Tag>(action.microbatch.value()) * 2 +
          static_cast<collective::Tag>(direction);
 }
 

@@ -170,7 +170,8 @@ bool TcpEndpoint::write_once(Peer& to, Lock& lock, bool urgent_only, SocketError
   for (Transfer* transfer : done) {
     settle(*transfer, Transfer::State::kDone);
   }
-  if (failure_ && !failed_before) {  // fail_with() left the clearing to us, and its frame with it
+  // fail_with() left the clearing to us, and its frame with it; after a goodbye nothing follows.
+  if (failure_ && !failed_before && !closed_) {
     to.outbox.clear();
     Frame frame;
     frame.type = FrameType::kAbort;

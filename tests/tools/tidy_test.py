@@ -138,7 +138,7 @@ class Tidy(unittest.TestCase):
         self.expect({"docs/page.md": text}, ("docs/page.md", 1, "todo"), ("docs/page.md", 3, "todo"))
 
     def test_refuses_places_outside_the_project(self):
-        text = "see /root/x\nfrom pypi.org\n${x}/work/y and parallel/work/z\n"
+        text = "see /root/x\nfrom https://index.example/simple\n${x}/home/y and parallel/mnt/z\n"
         self.expect({"docs/page.md": text}, ("docs/page.md", 1, "outside"), ("docs/page.md", 2, "outside"))
 
     def test_follows_the_links_of_pages(self):

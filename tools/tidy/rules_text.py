@@ -12,7 +12,7 @@ TEXT_NAMES = {"run", ".clang-tidy", ".clang-format", ".gitignore"}
 EXEMPT = {"tests/tools/tidy_test.py", "tools/tidy/rules_text.py"}
 NOTE = re.compile(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\): )")
 OUTSIDE = re.compile(
-    r"(?<![\w.}])/(work|farm|root|home/\w+)/|pypi\.org|pythonhosted\.org|deb\.debian\.org|download\.pytorch\.org"
+    r"(?<![\w.}])/(root|mnt|home/\w+|Users/\w+)/|https?://\S+/(simple|whl)\b"
 )
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 

@@ -15,7 +15,7 @@ struct RankLog::Library {
 RankLog::RankLog(const std::string& path, int rank, DiskWarning& warning)
     : library_(std::make_unique<Library>()) {
   try {
-    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
+    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path, /*truncate=*/rank == 0);
     auto logger = std::make_shared<spdlog::logger>("rank", std::move(sink));
     logger->set_pattern(concat("%Y-%m-%d %H:%M:%S.%e [rank ", rank, "] %l: %v"));
     logger->flush_on(spdlog::level::info);
