@@ -1,9 +1,10 @@
-# add_unit_test(<name> SOURCES <.cc>... [TORCH] [LABELS <label>...] [DEPENDS <module>...] [TIMEOUT <s>] [PROCESSORS <n>])
+# add_unit_test(<name> SOURCES <.cc>... [TORCH] [ALONE] [LABELS <label>...] [DEPENDS <module>...] [TIMEOUT <s>] [PROCESSORS <n>])
 #
 # One GoogleTest executable <name>_tests; every TEST becomes a ctest case. Torch-free ones also go into the one program
-# torch_free_tests, which builds and runs where no libtorch is.
+# torch_free_tests, which builds and runs where no libtorch is; not those that stand ALONE since they need the
+# executable.
 function(add_unit_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "TIMEOUT;PROCESSORS" "SOURCES;DEPENDS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;ALONE" "TIMEOUT;PROCESSORS" "SOURCES;DEPENDS;LABELS")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
   endif()
@@ -19,7 +20,7 @@ function(add_unit_test name)
   if(arg_TORCH)
     target_link_libraries(${target} PRIVATE Libtorch::torch)
     brigade_use_torch_pch(${target})
-  else()
+  elseif(NOT arg_ALONE)
     list(TRANSFORM arg_SOURCES PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" OUTPUT_VARIABLE sources)
     set_property(GLOBAL APPEND PROPERTY brigade_torch_free_test_sources ${sources})
     set_property(GLOBAL APPEND PROPERTY brigade_torch_free_test_depends ${arg_DEPENDS})

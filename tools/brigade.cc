@@ -13,7 +13,10 @@ int main(int argc, char** argv) {
       {"train",
        "train a model as a recipe says",
        [](const Arguments& arguments) {
-         return brigade::train::train(arguments, brigade::loop::run_rank, std::cout, std::cerr);
+         const auto rank = [](const auto& config, const auto& who) {
+           return brigade::loop::run_rank(config, who);
+         };
+         return brigade::train::train(arguments, rank, std::cout, std::cerr);
        }},
       {"bench",
        "time what a recipe does",

@@ -287,10 +287,10 @@ Guest Hall::take(int64_t rank) {
   return taken;
 }
 
-void Hall::refuse_all(const std::string& text) {
+void Hall::refuse_all(const Error& error) {
   for (std::optional<Guest>& guest : guests_) {
     if (guest) {
-      write_refusal(guest->socket, ErrorCode::kTimeout, -1, text);
+      write_refusal(guest->socket, error.code, error.origin_rank, error.text);
     }
   }
 }

@@ -86,7 +86,7 @@ class Hall {
   bool has(int64_t rank) const { return guests_[static_cast<size_t>(rank)].has_value(); }
   Guest take(int64_t rank);
   /// Tells all guests why there will be no world.
-  void refuse_all(const std::string& text);
+  void refuse_all(const Error& error);
   /// Drops strangers and stops listening; run the handlers out afterwards.
   void close();
 

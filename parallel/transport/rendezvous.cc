@@ -14,6 +14,8 @@ namespace brigade::transport {
 namespace {
 
 constexpr std::chrono::milliseconds kRedial{50};
+/// What the host's verdict on a rank that never came may take to reach the others.
+constexpr std::chrono::milliseconds kVerdict{1000};
 
 /// One rank's side of the meeting. Everything runs on the calling thread, inside run_until().
 class Meeting {
@@ -52,7 +54,7 @@ class Meeting {
   Result<void> await_guests(int64_t first);
 
   const MeetOptions options_;
-  const TimePoint deadline_;
+  TimePoint deadline_;
   std::unique_ptr<asio::io_context> io_;
   Hall hall_;
   std::vector<std::optional<tcp::socket>> sockets_;
@@ -103,7 +105,7 @@ Result<void> Meeting::await_guests(int64_t first) {
                      options_.timeout.count(),
                      " ms"),
               static_cast<int>(absent.front())};
-  hall_.refuse_all(error.text);
+  hall_.refuse_all(error);
   return fail(std::move(error));
 }
 
@@ -244,6 +246,9 @@ Result<void> Meeting::join() {
   if (Result<void> dialled = dial_host(*at); !dialled) {
     return dialled;
   }
+  // The host listens, so its own time ends before this. Only the host knows who never came; a rank
+  // that began earlier must not give up, and blame the host, before it has said so.
+  deadline_ = Clock::now() + options_.timeout + kVerdict;
   if (Result<void> exchanged = exchange_addresses(); !exchanged) {
     return exchanged;
   }

@@ -13,21 +13,23 @@ namespace {
 
 constexpr size_t kShownSteps = 5;
 
-double rounded(double value, double unit) {
-  return std::round(value / unit) * unit;
+/// To `digits` decimals, so that the shortest text that reads back is as short.
+double rounded(double value, int digits) {
+  const double scale = std::pow(10.0, digits);
+  return std::round(value * scale) / scale;
 }
 
-std::vector<double> first_steps(const std::vector<double>& values, double unit) {
+std::vector<double> first_steps(const std::vector<double>& values) {
   std::vector<double> shown;
   for (size_t i = 0; i < std::min(values.size(), kShownSteps); ++i) {
-    shown.push_back(rounded(values[i], unit));
+    shown.push_back(rounded(values[i], 6));
   }
   return shown;
 }
 
-std::vector<double> all_rounded(std::vector<double> values, double unit) {
+std::vector<double> all_rounded(std::vector<double> values, int digits) {
   for (double& value : values) {
-    value = rounded(value, unit);
+    value = rounded(value, digits);
   }
   return values;
 }
@@ -54,21 +56,21 @@ std::string to_json(const StepTimes& times) {
       {"threads_per_rank", times.threads_per_rank},
       {"global_batch", times.global_batch},
       {"microbatch", times.microbatch},
-      {"step_ms_median", rounded(middle, 0.01)},
-      {"step_ms_min", rounded(*std::min_element(timed.begin(), timed.end()), 0.01)},
-      {"step_ms_max", rounded(*std::max_element(timed.begin(), timed.end()), 0.01)},
-      {"tokens_per_s", rounded(tokens_per_s, 0.1)},
-      {"gflops", rounded(tokens_per_s * times.flops_per_token / 1e9, 0.1)},
-      {"losses", first_steps(times.losses, 1e-6)},
-      {"grad_norms", first_steps(times.grad_norms, 1e-6)},
-      {"startup_s", rounded(times.startup_s, 0.01)},
+      {"step_ms_median", rounded(middle, 2)},
+      {"step_ms_min", rounded(*std::min_element(timed.begin(), timed.end()), 2)},
+      {"step_ms_max", rounded(*std::max_element(timed.begin(), timed.end()), 2)},
+      {"tokens_per_s", rounded(tokens_per_s, 1)},
+      {"gflops", rounded(tokens_per_s * times.flops_per_token / 1e9, 1)},
+      {"losses", first_steps(times.losses)},
+      {"grad_norms", first_steps(times.grad_norms)},
+      {"startup_s", rounded(times.startup_s, 2)},
       {"comm_bytes_per_step_all_ranks", times.loopback_bytes},
       {"params", times.parameters},
       {"adam", times.optimizer},
       {"torch", times.libtorch},
       {"matmul", times.matmul},
       {"mesh", times.mesh},
-      {"peak_rss_mb_per_rank", all_rounded(times.peak_rss_mb, 0.1)}};
+      {"peak_rss_mb_per_rank", all_rounded(times.peak_rss_mb, 1)}};
   return line.dump();
 }
 

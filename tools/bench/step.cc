@@ -15,11 +15,11 @@
 #include "parallel/base/text.h"
 #include "tools/bench/record.h"
 #include "tools/train/train.h"
+#include "trainer/data/sources.h"
 #include "trainer/launch/exit_code.h"
 #include "trainer/loop/model_shape.h"
 #include "trainer/loop/process_memory.h"
 #include "trainer/loop/run_rank.h"
-#include "trainer/loop/sources.h"
 #include "trainer/loop/trainer.h"
 #include "trainer/metrics/memory.h"
 
@@ -106,7 +106,7 @@ StepTimes facts_of(const config::RunConfig& config, const loop::Trainer& trainer
 
 Result<StepTimes> measure(const config::RunConfig& config,
                           collective::World& world,
-                          const loop::Sources& sources) {
+                          const data::Sources& sources) {
   auto trainer = loop::Trainer::create(
       world, {.config = config, .training = sources.training, .validation = sources.validation});
   if (!trainer) {
@@ -145,7 +145,7 @@ Result<void> bench_rank(const config::RunConfig& config,
                         const launch::RankIdentity& who,
                         std::ostream& out) {
   return loop::with_world(
-      config, who, [&](collective::World& world, const loop::Sources& sources) -> Result<void> {
+      config, who, [&](collective::World& world, const data::Sources& sources) -> Result<void> {
         const Result<StepTimes> times = measure(config, world, sources);
         if (!times) {
           return fail(times.error());

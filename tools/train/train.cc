@@ -8,6 +8,7 @@
 #include "trainer/config/load.h"
 #include "trainer/config/print.h"
 #include "trainer/config/resolve.h"
+#include "trainer/data/sources.h"
 #include "trainer/launch/exit_code.h"
 #include "trainer/launch/failure_report.h"
 #include "trainer/launch/spawn.h"
@@ -103,6 +104,13 @@ int run(const std::vector<std::string>& command_line,
   const Result<config::RunFacts> facts = config::resolve(config, world);
   if (!facts) {
     return wrong(facts.error(), invocation, err);
+  }
+  if (!who.launched()) {
+    // Each rank would find the same, but eight ranks take long to say what one process can.
+    if (const Result<data::Sources> sources = data::open_sources(config); !sources) {
+      err << "brigade train: " << sources.error().text << '\n';
+      return launch::exit_code(sources.error().code);
+    }
   }
   if (!who.launched() && world > 1) {
     return start_ranks(command_line, config, static_cast<int>(world), out, err);

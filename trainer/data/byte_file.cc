@@ -48,12 +48,12 @@ Result<void> check_options(const ByteFileOptions& options) {
         concat(name_of(options), ": expected a seq_len of at least 1; found ", options.seq_len));
   }
   const double fraction = options.validation_fraction;
-  const bool validates = options.part == Part::kValidation;
-  if (!(fraction >= 0.0 && (fraction < 1.0 || (validates && fraction == 1.0)))) {
+  const bool training = options.part == Part::kTraining;
+  if (!(fraction >= 0.0 && (fraction < 1.0 || (fraction == 1.0 && !training)))) {
     return fail(ErrorCode::kUsage,
                 concat(name_of(options),
                        ": expected a validation fraction in [0, 1",
-                       validates ? "]" : ")",
+                       training ? ')' : ']',
                        "; found ",
                        fraction));
   }
@@ -78,11 +78,11 @@ Result<int64_t> size_of_file(int descriptor, const ByteFileOptions& options) {
 }
 
 std::string part_text(const ByteFileOptions& options) {
-  const bool is_whole = options.validation_fraction == 0.0 || options.validation_fraction == 1.0;
-  return is_whole ? std::string()
-                  : concat(options.part == Part::kTraining ? " without its last " : ", its last ",
-                           options.validation_fraction,
-                           " of the bytes");
+  return options.validation_fraction == 0.0 || options.validation_fraction == 1.0
+             ? std::string()
+             : concat(options.part == Part::kTraining ? " without its last " : ", its last ",
+                      options.validation_fraction,
+                      " of the bytes");
 }
 
 }  // namespace

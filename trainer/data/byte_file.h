@@ -25,15 +25,16 @@ struct ByteFileOptions {
   int64_t seq_len = 0;
   uint64_t seed = 0;
   Part part = Part::kTraining;
-  /// floor(fraction * size) bytes at the end are the validation part; the rest is for training. 1:
-  /// a file that is for validation alone.
+  /// floor(fraction * size) bytes at the end are the validation part; the rest is for training. 1
+  /// for a file that is for validation alone.
   double validation_fraction = 0.0;
 };
 
 class ByteFile final : public TokenSource {
  public:
   /// Errors: kIo when the file cannot be opened or is a folder; kData when it is empty or its part
-  /// fills no sample; kUsage for a seq_len below 1, a fraction outside [0, 1] or, to train, of 1.
+  /// fills no sample; kUsage for a seq_len below 1 or a fraction outside [0, 1), or
+  /// [0, 1] of the validation part.
   static Result<ByteFile> open(ByteFileOptions options);
 
   ByteFile(ByteFile&&) noexcept;

@@ -140,6 +140,7 @@ RankProcess::~RankProcess() {
 void RankProcess::signal(int number) const {
   if (running_) {
     kill(pid_, number);
+    kill(pid_, SIGCONT);  // a stopped rank acts on no signal but SIGKILL
   }
 }
 

@@ -40,7 +40,8 @@ class RankProcess {
   bool running() const { return running_; }
   int report_descriptor() const { return report_fd_; }
 
-  /// Sends a signal if the child still runs (its pid is then its own).
+  /// Sends a signal if the child still runs (its pid is then its own), and lets it go on if it was
+  /// stopped.
   void signal(int number) const;
   /// Takes what lies in the report pipe, and notices an end. True if the child ended just now.
   bool reap();

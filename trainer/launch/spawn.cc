@@ -37,7 +37,7 @@ std::string log_tail(const std::string& path, int rank) {
   }
   std::string out;
   for (const std::string& line : lines) {
-    out += concat("\n[rank ", rank, "] ", line);
+    out += concat("[rank ", rank, "] ", line, '\n');
   }
   return out;
 }
@@ -222,6 +222,9 @@ class Supervisor {
     const RankProcess* witness = origin_ < 0 ? a_witness() : nullptr;
     const int named = witness != nullptr ? witness->failure()->origin_rank : first_failed_;
     const RankProcess& origin = ranks_[static_cast<size_t>(origin_ >= 0 ? origin_ : named)];
+    if (!origin.failure()) {
+      console_ << log_tail(log_path(origin.rank()), origin.rank());
+    }
     console_ << "brigade: rank " << origin.rank() << " of " << world_size_ << ' ' << how(origin)
              << std::endl;
     const std::optional<Failure> failure =
@@ -261,7 +264,7 @@ class Supervisor {
         break;
       }
     }
-    return concat(text, where(origin.rank()), log_tail(log_path(origin.rank()), origin.rank()));
+    return concat(text, where(origin.rank()));
   }
 
   std::string where(int rank) const {

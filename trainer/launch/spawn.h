@@ -7,8 +7,9 @@
 /// Each rank is the same program with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its
 /// environment. Rank 0 has the console; the others write to rank_<n>.log in the log folder. When
 /// one fails, the others get a moment to report, then SIGTERM, then SIGKILL; the text of the rank
-/// that failed first is printed last, once. SIGINT, SIGTERM and SIGHUP are passed on; the second
-/// one kills. Nothing outlives the call, nor the launcher itself when it is killed.
+/// that failed first is printed last, once; above it, where it left none, the end of its log.
+/// SIGINT, SIGTERM and SIGHUP are passed on; the second one kills. Nothing outlives the call, nor
+/// the launcher itself when it is killed.
 #pragma once
 
 #include <chrono>

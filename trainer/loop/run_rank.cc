@@ -10,8 +10,8 @@
 
 #include "parallel/base/text.h"
 #include "parallel/kernels/dispatch.h"
+#include "trainer/data/sources.h"
 #include "trainer/loop/process_memory.h"
-#include "trainer/loop/sources.h"
 #include "trainer/loop/start_block.h"
 #include "trainer/loop/trainer.h"
 #include "trainer/metrics/memory.h"
@@ -38,10 +38,12 @@ metrics::Versions versions(const Trainer& trainer) {
 /// A rank's way through the steps, with its reports.
 class Run {
  public:
-  Run(const config::RunConfig& config, const launch::RankIdentity& who, const Sources& sources)
+  Run(const config::RunConfig& config,
+      const launch::RankIdentity& who,
+      const data::Sources& sources)
       : config_(config), who_(who), sources_(sources) {}
 
-  Result<void> train(collective::World& world) {
+  Result<void> train(collective::World& world, const Prepare& prepare) {
     const Clock::time_point begin = Clock::now();
     Result<std::unique_ptr<Trainer>> trainer = Trainer::create(
         world,
@@ -58,6 +60,9 @@ class Run {
     }
     reporter_ = std::move(*reporter);
     reporter_->say(start_block(config_, trainer_->facts(), remarks()));
+    if (prepare) {
+      prepare(*trainer_);
+    }
     begin_ = begin;
     for (int64_t step = 1; step <= config_.training.steps; ++step) {
       if (Result<void> done = one_step(step); !done) {
@@ -69,6 +74,14 @@ class Run {
                        .seconds = seconds_since(begin_),
                        .next_command = ""});
     return {};
+  }
+
+  /// With the step in which it ended the run, unless it says that itself.
+  Error in_step(Error error) const {
+    if (step_ > 0 && !error.text.starts_with("step ")) {
+      error.text = concat("step ", step_, ", ", error.text);
+    }
+    return error;
   }
 
  private:
@@ -91,6 +104,7 @@ class Run {
   }
 
   Result<void> one_step(int64_t step) {
+    step_ = step;
     const Clock::time_point begin = Clock::now();
     const Result<StepReport> report = trainer_->step();
     if (!report) {
@@ -132,11 +146,12 @@ class Run {
 
   const config::RunConfig& config_;
   const launch::RankIdentity& who_;
-  const Sources& sources_;
+  const data::Sources& sources_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<metrics::Reporter> reporter_;
   Clock::time_point begin_;
   int64_t tokens_ = 0;
+  int64_t step_ = 0;  // that runs; 0 before the first
 };
 
 /// Runs `body`; whatever it throws comes back as an Error.
@@ -171,7 +186,7 @@ Result<void> with_world(const config::RunConfig& config,
                         const launch::RankIdentity& who,
                         const RankBody& body) {
   keep_freed_memory();
-  const Result<Sources> sources = open_sources(config);
+  const Result<data::Sources> sources = data::open_sources(config);
   if (!sources) {
     return fail(sources.error());
   }
@@ -184,14 +199,27 @@ Result<void> with_world(const config::RunConfig& config,
     (*world)->close();
     return {};
   }
-  (*world)->abort(done.error());
-  return fail((*world)->failure().value_or(done.error()));
+  const Error& error = done.error();
+  (*world)->abort(error);
+  return fail(error.origin_rank >= 0 ? error : (*world)->failure().value_or(error));
 }
 
-Result<void> run_rank(const config::RunConfig& config, const launch::RankIdentity& who) {
-  return with_world(config, who, [&](collective::World& world, const Sources& sources) {
-    return Run(config, who, sources).train(world);
-  });
+Result<void> run_rank(const config::RunConfig& config,
+                      const launch::RankIdentity& who,
+                      const Prepare& prepare) {
+  return with_world(
+      config, who, [&](collective::World& world, const data::Sources& sources) -> Result<void> {
+        Run run(config, who, sources);
+        const Result<void> trained = caught([&] { return run.train(world, prepare); });
+        if (trained) {
+          return {};
+        }
+        // While the run still holds what its step has posted: dropping that would abort the world
+        // with words of its own.
+        const Error told = run.in_step(trained.error());
+        world.abort(told);
+        return fail(run.in_step(world.failure().value_or(told)));
+      });
 }
 
 }  // namespace brigade::loop

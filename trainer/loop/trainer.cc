@@ -14,6 +14,7 @@
 #include "parallel/schedule/schedule.h"
 #include "parallel/tensor/program.h"
 #include "trainer/data/batcher.h"
+#include "trainer/data/sources.h"
 #include "trainer/loop/batches.h"
 #include "trainer/loop/model_shape.h"
 #include "trainer/loop/update.h"
@@ -154,14 +155,8 @@ Result<void> Trainer::Impl::build_model() {
   if (Result<void> possible = llama::check(model, facts.tp); !possible) {
     return possible;
   }
-  if (options.training->vocabulary_size() > model.vocab_size) {
-    return fail(ErrorCode::kData,
-                concat("the data has ids below ",
-                       options.training->vocabulary_size(),
-                       " but model.vocab_size = ",
-                       model.vocab_size,
-                       "; set model.vocab_size=",
-                       options.training->vocabulary_size()));
+  if (Result<void> fits = data::check_vocabulary(*options.training, config().model); !fits) {
+    return fits;
   }
   auto created = zero::ParameterSet::create(
       *program, parameters_of(config(), seat.stage, facts.pp), zero_options(config(), facts));

@@ -127,19 +127,20 @@ TEST(Connect, NamesTheRanksThatNeverCame) {
   options.size = 4;
   options.master_port = testing::free_port();
   options.init_timeout = milliseconds(1000);
-  std::string joined;
+  Error joined;
   std::thread second([&] {
     ConnectOptions mine = options;
     mine.rank = 2;
-    mine.init_timeout = milliseconds(10000);
-    joined = connect(mine).error().text;
+    joined = connect(mine).error();
   });
+  std::this_thread::sleep_for(milliseconds(500));  // the other's time ends before this one's
   const auto world = connect(options);
   second.join();
   ASSERT_FALSE(world);
   EXPECT_EQ(world.error().code, ErrorCode::kTimeout);
   EXPECT_THAT(world.error().text, HasSubstr("rank 1, rank 3 never came to 127.0.0.1:"));
-  EXPECT_EQ(joined, world.error().text);
+  EXPECT_EQ(joined.text, world.error().text);
+  EXPECT_EQ(joined.origin_rank, 1);
 }
 
 TEST(Connect, SaysWhichPortIsInUse) {

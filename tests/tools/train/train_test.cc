@@ -113,6 +113,12 @@ TEST_F(TrainTest, RefusesWhatTheRanksCannotFormBeforeAnyStarts) {
   EXPECT_EQ(run({"--config=/no/such.toml"}), 2);
 }
 
+TEST_F(TrainTest, RefusesDataThatCannotBeReadBeforeAnyRankStarts) {
+  EXPECT_EQ(run({"training.dataset=text", "training.dataset_path=/no/such", "launch.ranks=2"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("brigade train: training data /no/such: cannot be opened"));
+  EXPECT_EQ(out_.str(), "");
+}
+
 TEST_F(TrainTest, OneRankRunsInThisProcess) {
   EXPECT_EQ(run({"training.dataset=synthetic"}), 0);
   EXPECT_EQ(run({"training.dataset=synthetic", "job.description=fails"}), 1);

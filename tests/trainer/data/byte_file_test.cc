@@ -167,6 +167,11 @@ TEST_F(ByteFileTest, RefusesSettingsWithoutMeaning) {
   EXPECT_THAT(
       refusal({.path = file_of(9), .seq_len = 1, .validation_fraction = 1.0}, ErrorCode::kUsage),
       testing::EndsWith("expected a validation fraction in [0, 1); found 1"));
+  EXPECT_THAT(
+      refusal(
+          {.path = file_of(9), .seq_len = 1, .part = Part::kValidation, .validation_fraction = 1.5},
+          ErrorCode::kUsage),
+      testing::EndsWith("expected a validation fraction in [0, 1]; found 1.5"));
 }
 
 TEST_F(ByteFileTest, NamesAFileThatShrinksUnderIt) {

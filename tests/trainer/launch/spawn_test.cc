@@ -135,6 +135,13 @@ Roles other_roles(const RankIdentity& who) {
        [=] {
          origin ? hang() : report_and_exit({kOrigin, 1, "waited in vain for rank 1"}, 1);
        }},
+      {"stopped",
+       [=] {
+         if (origin) {
+           raise(SIGSTOP);
+         }
+         report_and_exit({kOrigin, 1, "waited in vain for rank 1"}, 1);
+       }},
       {"hang",
        [=] {
          sign_in(who.rank);
@@ -315,10 +322,23 @@ TEST_F(Spawn, NamesARankThatTheOthersWaitedForInVain) {
                         "vain for rank 1"));
 }
 
-TEST_F(Spawn, ShowsTheEndOfTheLogOfARankThatCrashed) {
+TEST_F(Spawn, R049EndsAStoppedRankWithoutWaitingForTheKill) {
+  setenv(kRole, "stopped", 1);
+  SpawnOptions options = quick(folder_);
+  options.console = &console_;
+  options.terminate_grace = 30s;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(spawn(3, {"player"}, options), 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+  EXPECT_THAT(console(), HasSubstr("rank 1 of 3 did not report and had to be ended"));
+}
+
+TEST_F(Spawn, ShowsTheEndOfTheLogOfARankThatCrashedAboveTheMessage) {
   EXPECT_EQ(run("crash"), 3);
-  EXPECT_THAT(console(), HasSubstr("rank 1 of 3 ended with exit code 3 and no report"));
-  EXPECT_THAT(console(), HasSubstr("\n[rank 1] terminate called\n[rank 1] boom"));
+  EXPECT_EQ(console(),
+            "[rank 1] terminate called\n[rank 1] boom\n"
+            "brigade: rank 1 of 3 ended with exit code 3 and no report (log: " +
+                folder_ + "/rank_1.log)\n");
 }
 
 TEST_F(Spawn, PassesOnThatTheRanksStoppedEarly) {

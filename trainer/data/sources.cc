@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/loop/sources.h"
+#include "trainer/data/sources.h"
 
 #include <utility>
 
@@ -7,17 +7,17 @@
 #include "trainer/data/byte_file.h"
 #include "trainer/data/synthetic_bytes.h"
 
-namespace brigade::loop {
+namespace brigade::data {
 namespace {
 
-using Source = std::shared_ptr<const data::TokenSource>;
+using Source = std::shared_ptr<const TokenSource>;
 
-Result<Source> open_file(data::ByteFileOptions options) {
-  Result<data::ByteFile> file = data::ByteFile::open(std::move(options));
+Result<Source> open_file(ByteFileOptions options) {
+  Result<ByteFile> file = ByteFile::open(std::move(options));
   if (!file) {
     return fail(file.error());
   }
-  return std::make_shared<data::ByteFile>(std::move(*file));
+  return std::make_shared<ByteFile>(std::move(*file));
 }
 
 uint64_t seed_of(const config::RunConfig& config) {
@@ -35,11 +35,11 @@ Result<Source> open_training(const config::RunConfig& config) {
     return open_file({.path = *config.training.dataset_path,
                       .seq_len = config.training.seq_len,
                       .seed = seed_of(config),
-                      .part = data::Part::kTraining,
+                      .part = Part::kTraining,
                       .validation_fraction = held_back(config)});
   }
   if (config.training.dataset == "synthetic") {
-    return std::make_shared<data::SyntheticBytes>(config.training.seq_len, seed_of(config));
+    return std::make_shared<SyntheticBytes>(config.training.seq_len, seed_of(config));
   }
   return fail(
       ErrorCode::kUsage,
@@ -56,14 +56,14 @@ Result<Source> open_validation(const config::RunConfig& config) {
     return open_file({.path = *config.validation.dataset_path,
                       .seq_len = config.training.seq_len,
                       .seed = seed_of(config),
-                      .part = data::Part::kValidation,
+                      .part = Part::kValidation,
                       .validation_fraction = 1.0});
   }
   if (config.training.dataset_path) {
     return open_file({.path = *config.training.dataset_path,
                       .seq_len = config.training.seq_len,
                       .seed = seed_of(config),
-                      .part = data::Part::kValidation,
+                      .part = Part::kValidation,
                       .validation_fraction = config.validation.fraction});
   }
   return fail(
@@ -91,7 +91,23 @@ Result<Sources> open_sources(const config::RunConfig& config) {
   if (!validation) {
     return fail(validation.error());
   }
+  if (Result<void> fits = check_vocabulary(**training, config.model); !fits) {
+    return fail(fits.error());
+  }
   return Sources{std::move(*training), std::move(*validation)};
 }
 
-}  // namespace brigade::loop
+Result<void> check_vocabulary(const TokenSource& source, const config::Model& model) {
+  if (source.vocabulary_size() <= model.vocab_size) {
+    return {};
+  }
+  return fail(ErrorCode::kData,
+              concat("the data has ids below ",
+                     source.vocabulary_size(),
+                     " but model.vocab_size = ",
+                     model.vocab_size,
+                     "; set model.vocab_size=",
+                     source.vocabulary_size()));
+}
+
+}  // namespace brigade::data

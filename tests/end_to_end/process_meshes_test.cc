@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law 1 over TCP: ranks as processes, started as a user starts them, reach the single rank's curve.
+#include <cmath>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+#include "tests/end_to_end/train_process.h"
+#include "trainer/launch/spawn.h"
+
+namespace brigade::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+Settings mesh(int data, int tensor, int pipeline, int zero_stage, const std::string& schedule) {
+  return {"parallelism.data_parallel_shard_degree=" + std::to_string(data),
+          "parallelism.tensor_parallel_degree=" + std::to_string(tensor),
+          "parallelism.pipeline_parallel_degree=" + std::to_string(pipeline),
+          "parallelism.zero_stage=" + std::to_string(zero_stage),
+          "parallelism.pipeline_parallel_schedule=" + schedule};
+}
+
+struct Layout {
+  const char* name;
+  int ranks;
+  Settings settings;
+};
+
+void PrintTo(const Layout& layout, std::ostream* out) {
+  *out << layout.name;
+}
+
+class ProcessMeshesBase : public TrainProcessTest {
+ protected:
+  void SetUp() override {
+    TrainProcessTest::SetUp();
+    ASSERT_EQ(train({}), 0);
+    wanted_ = records();
+    ASSERT_EQ(wanted_.size(), 5U);
+    wanted_console_ = console_;
+    std::filesystem::remove_all(run_folder());
+  }
+
+  void expect_the_same_curve() const {
+    const std::vector<nlohmann::json> found = records();
+    ASSERT_EQ(found.size(), wanted_.size());
+    for (size_t i = 0; i < wanted_.size(); ++i) {
+      EXPECT_EQ(found[i]["step"], wanted_[i]["step"]);
+      EXPECT_NEAR(number(found[i], "loss"), number(wanted_[i], "loss"), 1e-5) << "step " << i + 1;
+      const double norm = number(wanted_[i], "grad_norm");
+      EXPECT_NEAR(number(found[i], "grad_norm"), norm, 1e-5 * norm) << "step " << i + 1;
+    }
+  }
+
+  static double number(const nlohmann::json& record, const char* key) {
+    return record.at(key).get<double>();
+  }
+
+  std::vector<nlohmann::json> wanted_;
+  std::string wanted_console_;
+};
+
+class ProcessMeshes : public ProcessMeshesBase, public ::testing::WithParamInterface<Layout> {};
+
+TEST_P(ProcessMeshes, R098ReachTheCurveOfOneRank) {
+  const Layout& layout = GetParam();
+  ASSERT_EQ(train(layout.settings), 0);
+  expect_the_same_curve();
+  // The global loss, whatever rank holds it; R100: one stream, a log per rank.
+  for (const nlohmann::json& record : wanted_) {
+    char step[64];
+    std::snprintf(step,
+                  sizeof(step),
+                  "step: %d/5  loss: %.5f ",
+                  record["step"].get<int>(),
+                  number(record, "loss"));
+    EXPECT_EQ(count_of(step, console_), 1) << step;
+  }
+  EXPECT_EQ(count_of("\nstep: ", console_), 5);
+  EXPECT_EQ(count_of("\ndone: 5 steps", console_), 1);
+  for (int rank = 0; rank < layout.ranks; ++rank) {
+    const std::string log = text_of(run_folder() + "/rank_" + std::to_string(rank) + ".log");
+    EXPECT_EQ(count_of("[rank " + std::to_string(rank) + "] info: step: ", log), 5);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SixMeshes,
+                         ProcessMeshes,
+                         ::testing::Values(Layout{"dp2", 2, mesh(2, 1, 1, 0, "1F1B")},
+                                           Layout{"tp2", 2, mesh(1, 2, 1, 1, "1F1B")},
+                                           Layout{"pp2", 2, mesh(1, 1, 2, 0, "GPipe")},
+                                           Layout{"dp2_tp2", 4, mesh(2, 2, 1, 1, "1F1B")},
+                                           Layout{"dp2_pp2", 4, mesh(2, 1, 2, 0, "1F1B")},
+                                           Layout{"dp2_tp2_pp2", 8, mesh(2, 2, 2, 1, "GPipe")}),
+                         [](const ::testing::TestParamInfo<Layout>& layout) {
+                           return std::string(layout.param.name);
+                         });
+
+class ForeignLauncher : public ProcessMeshesBase {
+ protected:
+  /// Starts all ranks of dp2 x pp2 and waits for them.
+  void run_world(int port) {
+    std::vector<Run> ranks;
+    for (int rank = 3; rank >= 0; --rank) {  // rank 0, the one to dial, comes last
+      ranks.push_back(start_rank(rank, 4, port, mesh(2, 1, 2, 1, "1F1B")));
+    }
+    for (const Run& rank : ranks) {
+      EXPECT_EQ(rank->wait(40s), 0) << rank->console();
+      EXPECT_TRUE(rank->all_gone());
+    }
+    EXPECT_THAT(ranks.back()->console(), HasSubstr("ranks told by RANK and WORLD_SIZE"));
+    EXPECT_EQ(ranks.front()->console(), "");
+  }
+};
+
+TEST_F(ForeignLauncher, R051RunsTwiceOnOnePortAndReachesTheCurveOfOneRank) {
+  const Result<int> port = launch::free_loopback_port();
+  ASSERT_TRUE(port);
+  run_world(*port);
+  expect_the_same_curve();
+  run_world(*port);
+  expect_the_same_curve();
+}
+
+}  // namespace
+}  // namespace brigade::end_to_end
