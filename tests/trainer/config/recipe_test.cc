@@ -42,6 +42,15 @@ TEST(Recipe, KeepsTheLinesAfterAMistakeInPlace) {
   EXPECT_THAT(text, HasSubstr("r:5:1: unknown key `seq_lenn`"));
 }
 
+TEST(Recipe, RefusesATableWhoseNameIsNoKeyInsteadOfAborting) {
+  for (const char* text : {"[!]\n", "[[!]]\n", "[training.!]\n"}) {
+    Settings settings;
+    Problems problems;
+    read_recipe(text, "r", settings, problems);
+    EXPECT_THAT(problems.error().text, HasSubstr("r:1:")) << text;
+  }
+}
+
 /// Every recipe of the tree loads, and fits the ranks that it would start.
 TEST(Recipe, EveryOneOfOursLoadsAndResolves) {
   const std::string folder = BRIGADE_TEST_DATA "/../../configs/";
