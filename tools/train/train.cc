@@ -17,6 +17,8 @@
 namespace brigade::train {
 namespace {
 
+constexpr int64_t kMostRanks = 4096;
+
 constexpr char kUsage[] =
     " --config=FILE [--flag=value ...] [section.key=value ...]\n\n"
     "Runs the model that the recipe describes. Ranks are started here unless a launcher\n"
@@ -111,6 +113,17 @@ int run(const std::vector<std::string>& command_line,
       err << "brigade train: " << sources.error().text << '\n';
       return launch::exit_code(sources.error().code);
     }
+  }
+  if (!who.launched() && world > kMostRanks) {
+    return wrong({ErrorCode::kUsage,
+                  concat("the degrees ask for ",
+                         world,
+                         " ranks; on one machine at most ",
+                         kMostRanks,
+                         " are started"),
+                  -1},
+                 invocation,
+                 err);
   }
   if (!who.launched() && world > 1) {
     return start_ranks(command_line, config, static_cast<int>(world), out, err);

@@ -15,15 +15,18 @@ std::vector<Key> architecture_keys() {
       model("flavor", &Model::flavor, "the sizes; the keys below change single ones")
           .one_of({"debugmodel", "tiny", "small", "base"})
           .asking({"8B", "70B", "405B"}, "sizes beyond base are given by key"),
-      model("dim", &Model::dim, "width of the residual stream").at_least(1),
-      model("n_layers", &Model::n_layers, "decoder blocks").at_least(1),
-      model("n_heads", &Model::n_heads, "query heads").at_least(1),
+      model("dim", &Model::dim, "width of the residual stream").at_least(1).at_most(1 << 20),
+      model("n_layers", &Model::n_layers, "decoder blocks").at_least(1).at_most(1 << 12),
+      model("n_heads", &Model::n_heads, "query heads").at_least(1).at_most(1 << 12),
       model(
           "n_kv_heads", &Model::n_kv_heads, "key and value heads; n_heads when only that is given")
           .at_least(1),
-      model("ffn_dim", &Model::ffn_dim, "hidden width of the gated feed-forward").at_least(1),
+      model("ffn_dim", &Model::ffn_dim, "hidden width of the gated feed-forward")
+          .at_least(1)
+          .at_most(1 << 24),
       model("vocab_size", &Model::vocab_size, "token ids; text read as bytes needs 256")
-          .at_least(2),
+          .at_least(2)
+          .at_most(1 << 24),
       model("rope_theta", &Model::rope_theta, "base of the rotary frequencies").above(0),
       model("norm_eps", &Model::norm_eps, "added to the mean square in RMSNorm").at_least(0),
       model("tie_embeddings", &Model::tie_embeddings, "the head is the embedding"),

@@ -14,21 +14,25 @@ std::vector<Key> degree_keys() {
                   &Parallelism::data_parallel_replicate_degree,
                   "data ranks with whole states; the slow axis of hybrid sharding")
           .at_least(1)
+          .at_most(4096)
           .noting(kOnlyShard),
       parallelism("data_parallel_shard_degree",
                   &Parallelism::data_parallel_shard_degree,
                   "data ranks that share states by ZeRO; -1: the ranks that the others leave")
           .at_least(1)
+          .at_most(4096)
           .or_value(-1),
       parallelism("tensor_parallel_degree",
                   &Parallelism::tensor_parallel_degree,
                   "ranks that split every layer")
           .at_least(1)
+          .at_most(4096)
           .noting(kOnlyShard),
       parallelism("pipeline_parallel_degree",
                   &Parallelism::pipeline_parallel_degree,
                   "ranks that hold consecutive layers")
           .at_least(1)
+          .at_most(4096)
           .noting(kOnlyShard),
       parallelism("zero_stage",
                   &Parallelism::zero_stage,

@@ -33,22 +33,27 @@ std::vector<Key> own_training_keys() {
       training("local_batch_size",
                &Training::local_batch_size,
                "sequences of a data rank, where global_batch_size or microbatch_size is left out")
-          .at_least(1),
+          .at_least(1)
+          .at_most(1 << 24),
       training("global_batch_size",
                &Training::global_batch_size,
                "sequences of a step over all data ranks; -1: local_batch_size x data ranks")
           .at_least(1)
+          .at_most(1 << 24)
           .or_value(-1),
       training("microbatch_size",
                &Training::microbatch_size,
                "sequences of one forward; left out: pipeline_parallel_microbatch_size with a "
                "pipeline, else local_batch_size")
           .at_least(1)
+          .at_most(1 << 24)
           .noting(kBatchRemark),
-      training("seq_len", &Training::seq_len, "tokens of one sequence").at_least(1),
+      training("seq_len", &Training::seq_len, "tokens of one sequence")
+          .at_least(1)
+          .at_most(1 << 24),
       training("max_norm", &Training::max_norm, "clip the gradient's norm to this; 0: never")
           .at_least(0),
-      training("steps", &Training::steps, "length of the run").at_least(1),
+      training("steps", &Training::steps, "length of the run").at_least(1).at_most(1e12),
   };
 }
 

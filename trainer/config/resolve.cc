@@ -234,14 +234,12 @@ class Resolver {
   void stage_and_notes() {
     const int64_t by_default = facts_.dp_shard > 1 ? 1 : 0;
     facts_.zero_stage = config_.parallelism.zero_stage.value_or(by_default);
-    const LrScheduler& lr = config_.lr_scheduler;
-    const int64_t total = lr.total_steps.value_or(config_.training.steps);
-    if (lr.warmup_steps > total) {
-      note("lr_scheduler.warmup_steps ",
-           lr.warmup_steps,
-           " is longer than the curve of ",
-           total,
-           " steps: the warm-up takes all of it");
+    if (config_.validation.enable) {
+      note("validation runs in the training's batches: ",
+           facts_.global_batch,
+           " sequences of ",
+           config_.training.seq_len,
+           " tokens, whatever validation.local_batch_size and validation.seq_len say");
     }
     if (facts_.pp > 1 && facts_.microbatches < facts_.pp) {
       note("m ", facts_.microbatches, " is below pp ", facts_.pp, ": some stages are always idle");

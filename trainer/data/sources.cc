@@ -39,6 +39,15 @@ Result<Source> open_training(const config::RunConfig& config) {
                       .validation_fraction = held_back(config)});
   }
   if (config.training.dataset == "synthetic") {
+    if (config.training.seq_len >= SyntheticBytes::kBytes - 1) {
+      return fail(ErrorCode::kUsage,
+                  concat("training.dataset = \"synthetic\" has ",
+                         SyntheticBytes::kBytes,
+                         " bytes; training.seq_len may be at most ",
+                         SyntheticBytes::kBytes - 2,
+                         ", found ",
+                         config.training.seq_len));
+    }
     return std::make_shared<SyntheticBytes>(config.training.seq_len, seed_of(config));
   }
   return fail(

@@ -16,6 +16,7 @@
 #include "trainer/loop/trainer.h"
 #include "trainer/metrics/memory.h"
 #include "trainer/metrics/reporter.h"
+#include "trainer/metrics/run_folder.h"
 
 namespace brigade::loop {
 namespace {
@@ -72,7 +73,10 @@ class Run {
     reporter_->finish({.steps = config_.training.steps,
                        .tokens = tokens_,
                        .seconds = seconds_since(begin_),
-                       .next_command = ""});
+                       .next_command = concat("brigade train --config=",
+                                              metrics::config_path(config_.job.dump_folder),
+                                              " training.steps=",
+                                              2 * config_.training.steps)});
     return {};
   }
 
@@ -93,13 +97,14 @@ class Run {
                            kernels::instruction_set(),
                            "; ",
                            config_.launch.threads_per_rank,
-                           " thread per rank"));
+                           " threads per rank"));
     if (who_.launched()) {
       lines.push_back("ranks told by " + who_.told_by);
     }
-    for (const std::string& note : trainer_->facts().notes) {
-      lines.push_back(note);
-    }
+    const std::vector<std::string>& notes = trainer_->facts().notes;
+    const std::vector<std::string>& warnings = trainer_->warnings();
+    lines.insert(lines.end(), notes.begin(), notes.end());
+    lines.insert(lines.end(), warnings.begin(), warnings.end());
     return lines;
   }
 

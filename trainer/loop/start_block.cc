@@ -77,6 +77,7 @@ std::string start_block(const config::RunConfig& config,
                         const std::vector<std::string>& remarks) {
   const llama::Config model = model_of(config);
   std::ostringstream out;
+  out << "run      " << config.job.description << '\n';
   out << "model    " << config.model.name << ": dim " << model.dim << ", " << model.n_layers
       << " layers, " << model.n_heads << " heads (" << model.n_kv_heads << " key-value), ffn "
       << model.ffn_dim << ", vocabulary " << model.vocab_size

@@ -15,6 +15,7 @@
 #include "parallel/tensor/program.h"
 #include "trainer/data/batcher.h"
 #include "trainer/data/sources.h"
+#include "trainer/loop/agreement.h"
 #include "trainer/loop/batches.h"
 #include "trainer/loop/model_shape.h"
 #include "trainer/loop/update.h"
@@ -106,6 +107,7 @@ struct Trainer::Impl {
   }
 
   Result<void> join(World& all);
+  Result<void> build_program(World& all);
   Result<void> build_model();
   Result<void> build_data();
   Result<void> build_optimizer();
@@ -125,6 +127,17 @@ Result<void> Trainer::Impl::join(World& all) {
   const std::vector<std::string> along_pipeline = {"pp"};
   pipeline = all.group(world_mesh.group(all.rank(), along_pipeline), "pp");
 
+  const Result<std::vector<SharedFact>> shared = shared_facts(config(), *options.training);
+  if (!shared) {
+    return fail(shared.error());
+  }
+  if (Result<void> agreed = agree_on(*world, *shared); !agreed) {
+    return agreed;
+  }
+  return build_program(all);
+}
+
+Result<void> Trainer::Impl::build_program(World& all) {
   if (!options.matmul) {
     options.matmul = fixed_matmul(config());
   }
@@ -154,6 +167,9 @@ Result<void> Trainer::Impl::build_model() {
   const llama::Config model = model_of(config());
   if (Result<void> possible = llama::check(model, facts.tp); !possible) {
     return possible;
+  }
+  if (Result<void> distinct = check_streams(config(), facts); !distinct) {
+    return distinct;
   }
   if (Result<void> fits = data::check_vocabulary(*options.training, config().model); !fits) {
     return fits;
@@ -308,12 +324,19 @@ Result<ValidationReport> Trainer::validate() {
     if (!batch) {
       return fail(batch.error());
     }
+    if (batch->trained_tokens == 0) {
+      continue;  // nothing to measure, on any rank
+    }
     const Result<double> loss = impl.executor->evaluate(impl.actions(), *batch);
     if (!loss) {
       return fail(loss.error());
     }
     total += *loss * static_cast<double>(batch->trained_tokens);
     report.trained_tokens += batch->trained_tokens;
+  }
+  if (report.trained_tokens == 0) {
+    return fail(ErrorCode::kData,
+                concat("no target of the validation data is trained: ", source.description()));
   }
   report.loss = total / static_cast<double>(report.trained_tokens);
   return report;
@@ -334,6 +357,10 @@ void Trainer::set_timeout(std::chrono::milliseconds timeout) {
   impl_->world->set_timeout(timeout);
   impl_->pipeline->set_timeout(timeout);
   impl_->program->set_timeout(timeout);
+}
+
+const std::vector<std::string>& Trainer::warnings() const {
+  return impl_->learning_rate->warnings();
 }
 
 const config::RunFacts& Trainer::facts() const {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "parallel/collective/world.h"
 #include "parallel/executor/executor.h"
@@ -68,6 +69,9 @@ class Trainer {
 
   /// The deadline of all communication from now on.
   void set_timeout(std::chrono::milliseconds timeout);
+
+  /// What of the learning rate's settings could not be had as given; to be printed once.
+  const std::vector<std::string>& warnings() const;
 
   const config::RunFacts& facts() const;
   const tensor::MatmulTable& matmul() const;

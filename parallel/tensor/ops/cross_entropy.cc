@@ -96,6 +96,24 @@ RowFacts row_facts(Program& program,
   return facts;
 }
 
+/// A target that is no class would pass for one with a logit of 0.
+void check_targets(const at::Tensor& targets, int64_t classes) {
+  if (targets.numel() == 0) {
+    return;
+  }
+  const auto [least, most] = at::aminmax(targets);
+  if (least.item<int64_t>() < kernels::kNotTrained || most.item<int64_t>() >= classes) {
+    throw Exception({ErrorCode::kData,
+                     concat("cross_entropy: expected targets in [0, ",
+                            classes,
+                            "), or -1 for one that is not trained; found targets from ",
+                            least.item<int64_t>(),
+                            " to ",
+                            most.item<int64_t>()),
+                     -1});
+  }
+}
+
 class CrossEntropyNode final : public OpNode {
  public:
   CrossEntropyNode(const at::Tensor& logits, at::Tensor targets, RowFacts facts, int64_t first)
@@ -150,6 +168,7 @@ ShardedTensor cross_entropy(const ShardedTensor& logits, const ShardedTensor& ta
                             .begin;
   const at::Tensor scores = logits.local().to(at::kFloat).contiguous();
   const at::Tensor ids = targets.local().contiguous();
+  check_targets(ids, logits.type().global[vocabulary_dim]);
   at::Tensor losses;
   RowFacts facts;
   {

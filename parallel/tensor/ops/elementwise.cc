@@ -99,6 +99,14 @@ ShardedTensor add(const ShardedTensor& a, const ShardedTensor& b) {
 }
 
 ShardedTensor silu_gate(const ShardedTensor& gate, const ShardedTensor& up) {
+  if (gate.type().global != up.type().global) {
+    throw Exception({ErrorCode::kType,
+                     concat("silu_gate needs operands of one shape: ",
+                            gate.type().to_string(),
+                            " and ",
+                            up.type().to_string()),
+                     -1});
+  }
   const OpPlan& plan = elementwise_plan("silu_gate", gate, up, /*linear=*/false);
   const ShardedTensor left = cast(gate, plan.inputs[0], plan.reason);
   const ShardedTensor right = cast(up, plan.inputs[1], plan.reason);

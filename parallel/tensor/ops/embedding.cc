@@ -51,14 +51,34 @@ class EmbeddingNode final : public OpNode {
   int64_t rows_;
 };
 
+/// An id without a row anywhere would pass for a row of zeros where the table is split.
+void check_ids(const at::Tensor& ids, int64_t rows_in_all) {
+  if (ids.numel() == 0) {
+    return;
+  }
+  const auto [least, most] = at::aminmax(ids);
+  if (least.item<int64_t>() < 0 || most.item<int64_t>() >= rows_in_all) {
+    throw Exception({ErrorCode::kData,
+                     concat("embedding: expected ids in [0, ",
+                            rows_in_all,
+                            "), found ids from ",
+                            least.item<int64_t>(),
+                            " to ",
+                            most.item<int64_t>()),
+                     -1});
+  }
+}
+
 at::Tensor look_up(const at::Tensor& table,
                    const at::Tensor& tokens,
-                   const LocalVocabulary& vocabulary) {
+                   const LocalVocabulary& vocabulary,
+                   int64_t rows_in_all) {
   at::Tensor ids = tokens.reshape({tokens.numel()});
   at::Tensor outside;
   at::Tensor rows;
   {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
+    check_ids(ids, rows_in_all);
     if (!vocabulary.whole) {
       outside = at::logical_or(ids < vocabulary.interval.begin, ids >= vocabulary.interval.end);
       ids = (ids - vocabulary.interval.begin).masked_fill(outside, 0);
@@ -95,8 +115,9 @@ ShardedTensor embedding(const ShardedTensor& table, const ShardedTensor& tokens)
   const sharding::Box box = sharding::NamedSharding{program.mesh(), rows.type().spec}.box(
       rows.type().global, program.rank());
   const LocalVocabulary vocabulary{box.dims[0], box.dims[0].size() == rows.type().global[0]};
-  const ShardedTensor result(
-      program, plan.local_result, look_up(rows.local(), ids.local(), vocabulary));
+  const ShardedTensor result(program,
+                             plan.local_result,
+                             look_up(rows.local(), ids.local(), vocabulary, rows.type().global[0]));
   return cast(result, plan.output, plan.reason);
 }
 

@@ -137,6 +137,14 @@ class RmsNormNode final : public OpNode {
 ShardedTensor rms_norm(const ShardedTensor& x, const ShardedTensor& gain, double eps) {
   Program& program = x.program();
   const size_t last = x.type().global.size() - 1;
+  if (gain.type().global != sharding::Shape{x.type().global[last]}) {
+    throw Exception({ErrorCode::kType,
+                     concat("rms_norm needs one gain per element of a row: x ",
+                            x.type().to_string(),
+                            ", gain ",
+                            gain.type().to_string()),
+                     -1});
+  }
   const std::string key = concat("rms_norm ", x.type().to_string(), " ", gain.type().to_string());
   const sharding::OpPlan& plan = program.plan(key, [&]() -> Result<sharding::OpPlan> {
     if (!x.type().spec.dim(last).empty()) {
@@ -154,6 +162,7 @@ ShardedTensor rms_norm(const ShardedTensor& x, const ShardedTensor& gain, double
   const ShardedTensor input = cast(x, plan.inputs[0], plan.reason);
   const ShardedTensor scale = cast(gain, plan.inputs[1], plan.reason);
   const at::Tensor rows = input.local().contiguous();
+  BRIGADE_CHECK(scale.local().is_contiguous());
   at::Tensor y;
   at::Tensor inverse;
   {

@@ -146,13 +146,17 @@ TEST(Resolve, ChoosesTheZeroStageFromTheShardDegree) {
 TEST(Resolve, NotesWhatIsLegalButSurprising) {
   RunConfig config = on_mesh(4, 1, 1, 1);
   config.training.global_batch_size = 2;
-  config.training.steps = 20;
   config.launch.ranks = 8;
   const RunFacts facts = resolved(config, 4);
   EXPECT_THAT(facts.notes,
-              ElementsAre(HasSubstr("warmup_steps 200"),
-                          HasSubstr("m 2 is below pp 4"),
-                          HasSubstr("launch.ranks 8 is not used")));
+              ElementsAre(HasSubstr("m 2 is below pp 4"), HasSubstr("launch.ranks 8 is not used")));
+}
+
+TEST(Resolve, NotesInWhichBatchesValidationRuns) {
+  RunConfig config = on_mesh(1, 1, 1, 1);
+  config.validation.enable = true;
+  EXPECT_THAT(resolved(config, 1).notes,
+              ElementsAre(HasSubstr("validation runs in the training's batches")));
 }
 
 }  // namespace
