@@ -9,8 +9,8 @@
 /// Non-finite terms are counted, not added; value() is then NaN.
 ///
 /// Thread safety: distinct objects, safe; a shared object, unsafe.
-/// Limit:         2^30 additions between two calls of normalize(), which add() makes by itself;
-/// 2^30 summed accumulators.
+/// Limit:         none on additions: add() carries by itself every 2^29. Up to 2^30 accumulators,
+///                each normalize()d, may be summed limb by limb.
 #pragma once
 
 #include <array>

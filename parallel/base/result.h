@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Result<T>: a value, or an Error that says what the caller may do about it.
 ///
+///   Result<Mesh> mesh = Mesh::create({{"data", 4}});
+///   if (!mesh) return fail(mesh.error());
+///
 /// For the world - configuration, files, sockets, peers. A broken invariant of ours is
 /// BRIGADE_CHECK's business (check.h). Where a Result cannot travel (inside libtorch's backward,
 /// say), the Error is thrown as an Exception and caught at the one place that knows rank, stage and
-/// step. Example:
-///
-///   Result<Mesh> mesh = Mesh::create({{"data", 4}});
-///   if (!mesh) return fail(mesh.error());
+/// step.
 #pragma once
 
 #include <stdexcept>

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Communicator: an ordered group of ranks and its collectives. The seam behind which engines live
-/// - our own transport here, MPI, NCCL and a recorder beside it.
+/// Communicator: an ordered group of ranks and its collectives. The seam behind which engines live:
+/// our own transport here; MPI, NCCL and a recorder beside it.
 ///
 ///   Work work = group.all_reduce(bytes_of(gradient), DType::kFloat32, ReduceOp::kSum);
 ///   ... compute ...
 ///   if (Result<void> done = work.wait(); !done) return fail(done.error());
 ///
 /// Collective:    every member calls the same operations with the same sizes, types and ops in the
-/// same order; a header per
-///                operation is compared before user memory is touched, and a difference is
-///                kMismatch on all members.
+///                same order; a header per operation is compared before user memory is touched, and
+///                a difference is kMismatch on all members.
 /// Order:         posting never blocks. Operations of one group complete in an order of the
-/// engine's own; wait() for each. Sums:          along the fixed binary tree over the rank index
-/// (parallel/base/binary_tree.h), so results depend on
-///                neither arrival, chunking nor engine, and all members hold identical bits. fp32
-///                and bf16 terms add in fp32 (one rounding to the wire type), fp64 in fp64,
-///                integers exactly. There is no average (law 3).
+///                engine's own; wait() for each.
+/// Sums:          along the fixed binary tree over the rank index (parallel/base/binary_tree.h), so
+///                results depend on neither arrival, chunking nor engine, and all members hold
+///                identical bits. fp32 and bf16 terms add in fp32 (one rounding to the wire type),
+///                fp64 in fp64, integers exactly. There is no average (law 3).
 /// Buffers:       borrowed from post to completion: all in `Spans` may be read and written until
-/// wait() returns. Pass
-///                `keep` to have the Work own what backs them. A Work completes only when no peer
-///                will touch them again.
+///                wait() returns. Pass `keep` to have the Work own what backs them. A Work
+///                completes only when no peer will touch them again.
 /// Deadlines:     every Work has one, set_timeout() from its posting on. Past it: kTimeout naming
-/// who was waited for. Errors:        kMismatch, kPeerLost, kTimeout, kAborted. After any of them
-/// the whole world is dead: every later call fails
-///                with the same origin. Nothing is retried.
+///                who was waited for.
+/// Errors:        kMismatch, kPeerLost, kTimeout, kAborted. After any of them the whole world is
+///                dead: every later call fails with the same origin. Nothing is retried.
 /// Cost:          for p ranks and S bytes, sent per rank: reduce_scatter and all_gather S(p-1)/p,
-/// all_reduce 2S(p-1)/p (up to 8 KiB: S(p-1), in one step). Group of one:  legal; every operation
-/// is a local copy or nothing at all. Thread safety: a communicator belongs to one thread; distinct
-/// ones may be used by distinct threads.
+///                all_reduce 2S(p-1)/p (up to 8 KiB: S(p-1), in one step).
+/// Group of one:  legal; every operation is a local copy or nothing at all.
+/// Thread safety: a communicator belongs to one thread; distinct ones may be used by distinct
+///                threads.
 #pragma once
 
 #include <chrono>

@@ -61,8 +61,10 @@ struct ConnectOptions {
 
 /// Joins the world over TCP. Rank 0 listens at master_address:master_port, hands every rank the
 /// addresses of all, and the ranks connect pairwise. Listens on the interface of the route to the
-/// master only: loopback stays on loopback. Errors: kIo (port in use: the text says which port, and
-/// what to try), kTimeout (names the ranks that never came).
+/// master only: loopback stays on loopback.
+///
+/// Errors: kIo (port in use: the text says which port, and what to try), kTimeout (names the ranks
+///         that never came).
 Result<std::unique_ptr<World>> connect(const ConnectOptions& options);
 
 }  // namespace brigade::collective

@@ -6,13 +6,16 @@
 ///   Result<StepResult> step = executor.run_step(schedule.per_rank[pp_rank], batch, update);
 ///
 /// Activations and gradients move between stages as tagged messages (microbatch, direction); sends
-/// never block, receives are posted before they are needed. In-flight activations are kept per
-/// microbatch and freed by its backward. The error boundary of a step: whatever libtorch, a kernel
-/// or a communicator throws comes back as an Error that names rank, action and microbatch. What was
-/// posted stays pending until the next step or the executor's end, so that the caller can abort the
-/// world with that Error before a dropped message does.
+/// never block, receives are posted before they are needed.
 ///
-/// Collective: run_step and evaluate, on all ranks of the world.
+/// In flight:     one entry per microbatch. Its backward frees the activations; the entry itself
+///                lives until the gradient of its input is sent.
+/// Failure:       whatever libtorch, a kernel or a communicator throws in a step comes back as an
+///                Error that names rank, action and microbatch. What was posted stays pending until
+///                the next step or the executor's end, so that the caller can abort the world with
+///                that Error before a dropped message does.
+/// Collective:    run_step and evaluate, on all ranks of the world.
+/// Thread safety: belongs to one thread, the program's.
 #pragma once
 
 #include <cstdint>

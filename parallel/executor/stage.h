@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Stage: what a model implements to be run by the executor - one pipeline rank's part of the
 /// forward.
+///
+/// Collective:    forward, over the stage's mesh: all its ranks call it with the same microbatch
+///                index, in the order of their action lists, and run the same ops in it. Its
+///                backward is collective in the same way.
+/// Ownership:     the model's; the executor borrows it and must not outlive it. The executor keeps
+///                the activation and the result until the microbatch's backward, and the history
+///                with them.
+/// Errors:        forward may throw: Exception (kType from an op's plan, the communicator's from a
+///                cast), whatever libtorch throws. The executor's error boundary turns it into an
+///                Error.
+/// Thread safety: belongs to one thread, the program's.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,8 +21,8 @@
 
 namespace brigade::executor {
 
-/// One microbatch of this data rank: rows of token ids and of targets (-1 = not trained), int64 [b,
-/// s].
+/// One microbatch of this data rank: rows of token ids and of targets (-1 = not trained), int64
+/// [b, s].
 struct Microbatch {
   at::Tensor tokens;
   at::Tensor targets;

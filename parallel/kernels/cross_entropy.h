@@ -12,7 +12,9 @@
 ///
 /// max, sum, picked, scales (the losses' gradients), targets: [rows]; targets are global class ids
 /// or kNotTrained. Splitting the row range over calls changes no bit. A NaN logit makes its row's
-/// sum NaN. Thread safety: calls whose output rows are disjoint, safe.
+/// sum NaN.
+///
+/// Thread safety: calls whose output rows are disjoint, safe.
 #pragma once
 
 #include <cstdint>

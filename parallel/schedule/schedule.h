@@ -2,8 +2,9 @@
 /// Schedule: for every pipeline rank the list of its actions in order, and the generators and
 /// passes that make one.
 ///
-///   Schedule s = value_or_throw(generate({.kind = Kind::kOneForwardOneBackward, .ranks = 4,
-///   .microbatches = 8})); value_or_throw(validate(s));
+///   Schedule s = value_or_throw(
+///       generate({.kind = Kind::kOneForwardOneBackward, .ranks = 4, .microbatches = 8}));
+///   value_or_throw(validate(s));
 #pragma once
 
 #include <cstdint>
@@ -50,20 +51,24 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
+/// Compute actions, lowered sends and receives, and the optimizer's tail. Any microbatches >= 1,
+/// also fewer than ranks.
+///
 /// A receive stands directly before its consumer and a send directly after its producer; both ends
 /// of a channel (sending rank, receiving rank, direction) list its messages in one order, so an
 /// executor may post the next receives of a rank early, in list order, to any depth. GPipe's
 /// backwards run from the last microbatch to the first, so that activations are freed as a stack.
 ///
-/// Compute actions, lowered sends and receives, and the optimizer's tail. Any microbatches >= 1,
-/// also fewer than ranks. Errors: kUsage for ranks or microbatches below 1.
+/// Errors: kUsage for ranks or microbatches below 1.
 Result<Schedule> generate(const Request& request);
 
 /// Checks what must hold of every schedule, ours or read from a file: each (stage, microbatch) has
 /// one forward before one backward on the rank of its stage; sends and receives pair one to one in
 /// equal order per channel; the union of program order and dependencies is acyclic (posting never
-/// blocks: no deadlock); the tail comes after the last backward, once, in order. Errors: kUsage
-/// with rank, position and both neighbours of the first offending action, or the wait cycle.
+/// blocks: no deadlock); the tail comes after the last backward, once, in order.
+///
+/// Errors: kUsage with rank, position and both neighbours of the first offending action, or the
+///         wait cycle.
 Result<void> validate(const Schedule& schedule);
 
 /// One line per rank, each ended by a newline: the actions as text, joined by ","; PyTorch's CSV

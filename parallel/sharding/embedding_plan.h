@@ -18,7 +18,8 @@ namespace brigade::sharding {
 /// term of a sum. `out` says what becomes of it; without `out` the result stays unreduced. Features
 /// carry their split. A features' axis that splits the tokens too is resolved by `out`, which keeps
 /// it on the tokens: the table is gathered. Tokens are owed no gradient and never cast.
-/// OpPlan::inputs: tokens, table. Errors: kType, as plan_einsum.
+/// OpPlan::inputs: tokens, table.
+/// Errors: kType, as plan_einsum.
 Result<OpPlan> plan_embedding(const mesh::Mesh& mesh,
                               const TensorType& table,
                               const TensorType& tokens,

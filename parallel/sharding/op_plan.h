@@ -8,16 +8,17 @@
 ///
 /// Casts, state on one set of axes before -> after; forward / backward (JAX's explicit sharding,
 /// doc 301/sharding-ad):
-///   kSlice          R -> S    local slice      / all-gather
-///   kGather         S -> R    all-gather       / local slice
-///   kGatherReduced  S -> Rd   all-gather       / reduce-scatter
-///   kSliceReduced   Rd -> S   local slice      / place in zeros
-///   kMarkReduced    R -> Rd   free             / all-reduce
-///   kAllReduce      U -> R    all-reduce       / free
-///   kReduceScatter  U -> S    reduce-scatter   / all-gather
-///   kKeepFirst      R -> U    rank 0's alone   / free
-///   kPlace          S -> U    place in zeros   / local slice
-///   kAllToAll       S@i -> S@j all-to-all      / all-to-all
+///
+///   kSlice          R -> S      local slice      / all-gather
+///   kGather         S -> R      all-gather       / local slice
+///   kGatherReduced  S -> Rd     all-gather       / reduce-scatter
+///   kSliceReduced   Rd -> S     local slice      / place in zeros
+///   kMarkReduced    R -> Rd     free             / all-reduce
+///   kAllReduce      U -> R      all-reduce       / free
+///   kReduceScatter  U -> S      reduce-scatter   / all-gather
+///   kKeepFirst      R -> U      rank 0's alone   / free
+///   kPlace          S -> U      place in zeros   / local slice
+///   kAllToAll       S@i -> S@j  all-to-all       / all-to-all
 #pragma once
 
 #include <optional>
@@ -74,8 +75,9 @@ struct OpPlan {
 };
 
 /// Steps from one type to another of equal shape and dtype. Never more bytes than
-/// gather-then-slice. Errors: kType when no rule leads there (an unreduced sum cannot be made of a
-/// reduced value, say).
+/// gather-then-slice.
+/// Errors: kType when no rule leads there (an unreduced sum cannot be made of a reduced value,
+///         say).
 Result<Casts> plan_reshard(const mesh::Mesh& mesh, const TensorType& from, const PartitionSpec& to);
 
 /// Any two-operand einsum with single-letter indices, no repeated index within an operand and no
@@ -109,8 +111,9 @@ Result<OpPlan> plan_einsum(const mesh::Mesh& mesh,
 /// together (add, negate), so equal unreduced sets pass through. Of other ops only those named
 /// "mul" and "div" take an unreduced operand (div: the numerator), beside reduced ones. The result
 /// has the element type of the operands that are not bool, which must be one; comparisons put bool
-/// in its place. Errors: kType for two different axes on one dim, for an unreduced operand of a
-/// nonlinear op, and so on.
+/// in its place.
+/// Errors: kType for two different axes on one dim, for an unreduced operand of a nonlinear op, and
+///         so on.
 Result<OpPlan> plan_elementwise(const mesh::Mesh& mesh,
                                 std::string_view op,
                                 std::span<const TensorType> operands,

@@ -8,11 +8,12 @@
 ///   PartitionSpec({{}, {}}).with_reduced({"dp_shard"});  // equal copies, unreduced gradient
 ///
 /// Per axis a tensor is in one of four states: Sharded (the axis splits a dim), Replicated (not
-/// mentioned), Unreduced, Reduced. Interned: two specs are equal exactly if their pointers are, so
-/// comparison and hashing cost one word. Trailing dims that are not split do not count: ("data")
-/// equals ("data", None). Sets print in mesh order when a mesh is at hand (tensor_type.h), by name
+/// mentioned), Unreduced, Reduced. Trailing dims that are not split do not count: ("data") equals
+/// ("data", None). Sets print in mesh order when a mesh is at hand (tensor_type.h), by name
 /// otherwise.
 ///
+/// Cost:          specs are interned: two are equal exactly if their pointers are, so comparison
+///                and hashing take one word.
 /// Thread safety: immutable; creation takes a lock.
 #pragma once
 
@@ -42,7 +43,8 @@ class PartitionSpec {
   explicit PartitionSpec(std::vector<Dim> dims);
 
   /// The text form: `("data", None)`, `(("tp", "dp_shard"), None)`, with `{U:tp}` or `{R:dp_shard}`
-  /// behind it. Errors: kUsage with the position.
+  /// behind it.
+  /// Errors: kUsage with the position.
   static Result<PartitionSpec> parse(std::string_view text);
 
   /// The same spec with another set. The three kinds of mention must be disjoint; check() says

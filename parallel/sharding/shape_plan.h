@@ -23,7 +23,8 @@ Result<OpPlan> plan_transpose(const mesh::Mesh& mesh,
 /// At most one change beside dims of size 1 that come or go: one dim split in several, or several
 /// merged into one. A split hands the axes to the leading new dims, each of which must divide; a
 /// merge needs every dim before its last split one to be split down to single elements, and even
-/// sizes. Errors: kType for everything else, also where the dims concerned are not split.
+/// sizes.
+/// Errors: kType for everything else, also where the dims concerned are not split.
 Result<OpPlan> plan_reshape(const mesh::Mesh& mesh, const TensorType& operand, const Shape& shape);
 
 /// Operands of equal specs and sizes but for `dim`, which no axis of size above 1 may split.

@@ -22,7 +22,8 @@ struct TensorType {
 
   bool operator==(const TensorType&) const = default;
 
-  /// The text form back into a type. Errors: kUsage with the position.
+  /// The text form back into a type.
+  /// Errors: kUsage with the position.
   static Result<TensorType> parse(std::string_view text);
 
   /// Axis sets in the order of their names; with a mesh, in mesh order.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The ten casts between states of a tensor, as autograd nodes whose backward is the dual cast (see
-/// sharding/op_plan.h).
+/// The ten casts between states of a tensor, as autograd nodes whose backward is the dual cast
+/// (sharding/op_plan.h).
 ///
 /// Collective: a cast that communicates is called by every rank of its axes' group, in program
-/// order, forward and backward. Errors:     the communicator's, thrown as Exception.
+///             order, forward and backward.
+/// Errors:     the communicator's, thrown as Exception.
 #pragma once
 
 #include <string_view>

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Program: one rank's view of a tensor program - mesh, communicators, ledger, memoised plans.
 ///
-///   Program program(mesh, rank, [&](auto members, auto name) { return world.group(members, name);
-///   }); ShardedTensor x(program, {DType::kFloat32, {8, 4}, PartitionSpec({{"data"}, {}})},
-///   local_rows);
+///   Program program(mesh, rank, [&](const auto& members, const auto& name) {
+///     return world.group(members, name);
+///   });
+///   const sharding::TensorType type{DType::kFloat32, {8, 4}, PartitionSpec({{"data"}, {}})};
+///   ShardedTensor x(program, type, local_rows);
 ///
-/// No globals: tests run many worlds in one process. Everything that holds a Program& - tensors,
-/// autograd nodes - must die before it.
+/// No globals: tests run many worlds in one process.
 ///
+/// Lifetime:      everything that holds a Program& - tensors, autograd nodes - must die before it.
 /// Thread safety: belongs to one thread, its rank's; CPU backward runs on the thread that called
 /// it.
 #pragma once

@@ -5,9 +5,10 @@
 /// locally under libtorch's autograd, and give the result its type. Gradients have the dual type:
 /// sharded and replicated stay, unreduced and reduced change places.
 ///
-///   ShardedTensor y = einsum("bsd,hd->bsh", x, w);                     // column parallel: no
-///   communication ShardedTensor z = einsum("bsh,dh->bsd", y, v, x.type().spec);      // row
-///   parallel: one all-reduce, because the type says so
+///   // column parallel: no communication
+///   ShardedTensor y = einsum("bsd,hd->bsh", x, w);
+///   // row parallel: one all-reduce, because the type says so
+///   ShardedTensor z = einsum("bsh,dh->bsd", y, v, x.type().spec);
 #pragma once
 
 #include <ATen/core/Tensor.h>

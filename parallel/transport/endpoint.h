@@ -11,13 +11,14 @@
 /// Implementations: in-process links (in_process.h), TCP (tcp_endpoint.h).
 ///
 /// Matching:      a receive takes the message with its key from its peer. Length and fingerprint
-/// are compared first; a
-///                message that differs marks the receive kMismatch, shows what it found, and leaves
-///                the memory alone.
+///                are compared first; a message that differs marks the receive kMismatch, shows
+///                what it found, and leaves the memory alone.
 /// Posting:       never blocks. A send needs no posted receive: see kEagerBytes and detach().
 /// Ownership:     a Transfer and its memory stay put from post() until it is no longer pending or
-/// cancel() returned. Failure:       once failed, nothing moves any more; pending transfers stay
-/// pending until cancelled. Thread safety: safe.
+///                cancel() returned.
+/// Failure:       once failed, nothing moves any more; pending transfers stay pending until
+///                cancelled.
+/// Thread safety: safe.
 #pragma once
 
 #include <atomic>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// GradientSum: the sum of one parameter's microbatch gradients on this rank.
+/// GradientSum: the sum of one parameter's microbatch gradients on this rank. fp32 always.
 ///
-/// kTree adds along the fixed binary tree over the microbatch index (parallel/base/binary_tree.h),
-/// in whatever order the schedule's backwards come: two neighbouring subtrees join as soon as both
-/// are complete. So schedules, and m microbatches on one rank or m/2 on each of two, give the same
-/// bits. First to last or last to first, at most log2 m + 1 partial sums live. kRunning adds into
-/// one buffer. fp32 always.
+///   kRunning  adds into one buffer, in the order of the backwards
+///   kTree     adds along the fixed binary tree over the microbatch index
+///             (parallel/base/binary_tree.h), in whatever order the schedule's backwards come: two
+///             neighbouring subtrees join as soon as both are complete
+///
+/// With kTree, schedules, and m microbatches on one rank or m/2 on each of two, give the same bits.
+/// Memory: from first to last or last to first, at most log2 m + 1 partial sums live.
 #pragma once
 
 #include <cstdint>

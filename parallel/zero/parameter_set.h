@@ -8,15 +8,14 @@
 ///   // microbatch j of m: forward with parameters->weight("..."), backward, then
 ///   parameters->accumulate(j, m);
 ///   // after the last one
-///   value_or_throw(parameters->reduce());   // one collective per unit and set of axes
+///   value_or_throw(parameters->reduce());  // one collective per unit and set of axes
 ///   // update shard.weight from shard.gradient for each of parameters->shards(), then
-///   value_or_throw(parameters->gather());   // new weights to all data ranks
+///   value_or_throw(parameters->gather());  // new weights to all data ranks
 ///
 /// Weights are autograd leaves of type Reduced over the data axes, so backward holds no data
-/// collective; reducing (Unreduced
-/// -> Sharded, then an all-reduce of the shards over the replicas) and gathering run outside
-/// autograd, one collective per (unit, axes) over the list of the unit's spans: no flat buffer, no
-/// padding, no copies. Each is ledgered as a cast.
+/// collective. Reducing (Unreduced -> Sharded, then an all-reduce of the shards over the replicas)
+/// and gathering run outside autograd, one collective per (unit, axes) over the list of the unit's
+/// spans: no flat buffer, no padding, no copies. Each is ledgered as a cast.
 ///
 /// Every reduction goes through reduce-scatter's tree, at stage 0 followed by an all-gather of the
 /// reduced rows, so all stages hold the same bits.
@@ -25,8 +24,13 @@
 /// the owner is in this set, the use shares the owner's storage and add_tied() joins the gradients;
 /// else the executor moves them between stages.
 ///
-/// Thread safety: belongs to the program's thread. Collective: reduce(), gather(); all ranks of the
-/// data axes, same order.
+/// Collective:    reduce(), gather(); all ranks of the data axes, same order. All else is local.
+/// Cost:          sent per rank and unit, G bytes of fp32 gradients and W of weights in the unit's
+///                used boxes, N ranks on dp_shard and R on dp_replicate. reduce(): reduce-scatter
+///                G(N-1)/N, then all-reduce of the own rows, 2(G/N)(R-1)/R (small ones:
+///                communicator.h), at stage 0 then all-gather G(N-1)/N. gather(): W(N-1)/N at stage
+///                1, nothing at 0.
+/// Thread safety: belongs to the program's thread.
 #pragma once
 
 #include <cstdint>
@@ -75,10 +79,11 @@ class ParameterSet {
   const Placement& placement(std::string_view name) const;
 
   /// Every element from (seed, its global index, its name): equal on every mesh. Tied uses copy
-  /// their owner's function.
+  /// their owner's function. Local.
   void initialize(uint64_t seed);
-  /// Fills each weight's used box from `read(name, box, out)`, `out` a contiguous local tensor. For
-  /// checkpoints.
+  /// Fills each weight's used box from `read(facts, box, out)`, `out` a contiguous local tensor; a
+  /// use tied to an owner in this set is not asked for. For checkpoints. Local.
+  /// Errors: those of `read`; the first ends the call, with the weights before it filled.
   Result<void> load(
       const std::function<Result<void>(
           const sharding::ParameterFacts& facts, const sharding::Box& box, at::Tensor& out)>& read);
@@ -87,7 +92,8 @@ class ParameterSet {
   /// ended. A parameter without one counts as zero.
   void accumulate(int64_t microbatch, int64_t microbatches);
 
-  /// Sums the accumulated gradients over the data axes. Posts all units, then waits.
+  /// Sums the accumulated gradients over the data axes. Posts all units, then waits. Collective.
+  /// Errors: the communicator's.
   Result<void> reduce();
 
   /// Adds the reduced gradients of tied uses onto their owners in this set; called after reduce().
@@ -98,7 +104,8 @@ class ParameterSet {
   at::Tensor weight_data(std::string_view name);
 
   /// Stage 1: gathers the rows that data ranks updated. Stage 0: nothing moves (all ranks updated
-  /// all rows).
+  /// all rows). Collective.
+  /// Errors: the communicator's.
   Result<void> gather();
 
   /// What to update on this rank: at stage 0 all rows of every parameter, at stage 1 the shard.

@@ -3,8 +3,7 @@
 /// to its own tensor. Internal to the module.
 ///
 ///   reduce   Unreduced -> Sharded over data.shard, then the shards' all-reduce over
-///   data.replicate;
-///            at stage 0 the rows are gathered again
+///            data.replicate; at stage 0 the rows are gathered again
 ///   gather   Sharded -> Reduced over data.shard
 ///
 /// A rank's gradients over all data ranks are summed along one tree: replicas are the upper part of

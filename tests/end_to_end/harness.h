@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Trains a small model on any mesh, ranks as threads, and brings back what law 1 compares.
 ///
+///   const std::vector<std::string> split = {"parallelism.tensor_parallel_degree=2"};
 ///   const Outcome one = train({.ranks = 1}, source, 5);
-///   const Outcome two = train({.ranks = 2, .settings = {"parallelism.tensor_parallel_degree=2"}},
-///   source, 5); expect_same_curve(two, one);
+///   const Outcome two = train({.ranks = 2, .settings = split}, source, 5);
+///   expect_same_curve(two, one);
 #pragma once
 
 #include <cstdint>

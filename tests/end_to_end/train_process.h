@@ -2,7 +2,10 @@
 /// `brigade train` as a user starts it: a program, its ranks, its console, its run folder.
 ///
 ///   class MeshTest : public TrainProcessTest {};
-///   TEST_F(...) { auto run = start({"parallelism.tensor_parallel_degree=2"}); ... }
+///   TEST_F(MeshTest, SplitsTheModel) {
+///     auto run = start({"parallelism.tensor_parallel_degree=2"});
+///     ...
+///   }
 #pragma once
 
 #include <chrono>

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A program that a test starts, and everything that descends from it.
 ///
-///   CommandRun run({.command = {BRIGADE_EXECUTABLE, "train", ...}, .console = folder +
-///   "/console"}); ASSERT_TRUE(comes_true([&] { return run.rank(3) > 0; })); kill(run.rank(3),
-///   SIGKILL); EXPECT_EQ(run.wait(10s), 137); EXPECT_TRUE(run.all_gone());
+///   CommandRun run({.command = {BRIGADE_EXECUTABLE, "train", ...},
+///                   .console = folder + "/console"});
+///   ASSERT_TRUE(comes_true([&] { return run.rank(3) > 0; }));
+///   kill(run.rank(3), SIGKILL);
+///   EXPECT_EQ(run.wait(10s), 137);
+///   EXPECT_TRUE(run.all_gone());
 ///
 /// Descendants are known by a mark in their environment, not by parent or group, so those that lost
 /// their parent are found too. The program leads a process group of its own.

@@ -6,10 +6,10 @@
 ///     ASSERT_TRUE(group->barrier().wait());
 ///   });
 ///
-/// A rank that throws, or in which an expectation fails, aborts the world, so that nobody waits for
-/// it; the first exception is thrown again from run_ranks. After 60 s the world is aborted, and
-/// soon after the test program, if ranks still hang. A rank whose function returns closes its
-/// world.
+/// Failure:  a rank that throws, or in which an expectation fails, aborts the world, so that nobody
+///           waits for it; the first exception is thrown again from run_ranks.
+/// Deadline: after 60 s the world is aborted, and soon after the test program, if ranks still hang.
+/// Goodbye:  a rank whose function returns closes its world.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The front door of `brigade`: finds the subcommand that a command line names.
 ///
-///   return dispatch({{"train", "train a model", run_train}}, {"brigade", "train", ...}, cout,
-///   cerr);
+///   const std::vector<Subcommand> known = {{"train", "train a model", run_train}};
+///   return dispatch(known, {"brigade", "train", ...}, cout, cerr);
 #pragma once
 
 #include <functional>

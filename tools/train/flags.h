@@ -21,7 +21,8 @@ struct Flags {
 };
 
 /// `arguments` without program and subcommand. A hyphen is an underscore, a value may follow as its
-/// own argument. Errors: kUsage for an unknown flag (with the nearest), or a value that is none.
+/// own argument.
+/// Errors: kUsage for an unknown flag (with the nearest), or a value that is none.
 Result<Flags> parse_flags(const std::vector<std::string>& arguments);
 
 /// "  --config=FILE   the recipe ..." for every flag.

@@ -52,7 +52,8 @@ class SafetensorsFile {
   Result<TensorView> tensor(std::string_view name) const;
 
   /// Copies the elements of `box` to `out`, row-major. Needs a view of this file, a box within its
-  /// shape and `out` of exactly the box's bytes. Errors: kData for elements narrower than a byte.
+  /// shape and `out` of exactly the box's bytes.
+  /// Errors: kData for elements narrower than a byte.
   Result<void> read_box(const TensorView& view,
                         const sharding::Box& box,
                         std::span<std::byte> out) const;

@@ -18,10 +18,10 @@
 
 namespace brigade::config {
 
-/// An empty `path` means no file. Errors: kIo when the file cannot be read; kUsage with every
-/// problem of file and command line at once, each with its place, what was found, what is accepted
-/// and the nearest name; then all settings that this version cannot follow (asks), with what to set
-/// to go on.
+/// An empty `path` means no file.
+/// Errors: kIo when the file cannot be read; kUsage with every problem of file and command line at
+///         once, each with its place, what was found, what is accepted and the nearest name; then
+///         all settings that this version cannot follow (asks), with what to set to go on.
 Result<RunConfig> load(const std::string& path, const std::vector<std::string>& overrides);
 
 /// The same from a text in memory; `name` stands for the file in messages.

@@ -23,7 +23,8 @@ void read_overrides(const std::vector<std::string>& overrides,
                     Problems& problems);
 
 /// The value of `text` for `key`: as TOML writes it, bare words where a string is wanted, commas
-/// between the strings of a list. Errors: kUsage saying what was found and what is accepted.
+/// between the strings of a list.
+/// Errors: kUsage saying what was found and what is accepted.
 Result<std::optional<Value>> parse_value(const Key& key, std::string_view text);
 
 /// A command line cut in two: `section.key=value` (however it was spelled) and all the rest.

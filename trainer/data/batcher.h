@@ -39,15 +39,17 @@ struct StepBatch {
 /// Thread safety: const calls, safe.
 class Batcher {
  public:
-  /// Borrows `source`, which must outlive the Batcher. Errors: kUsage when the global batch is not
-  /// a whole number of microbatches on every data rank; the text is the equation.
+  /// Borrows `source`, which must outlive the Batcher.
+  /// Errors: kUsage when the global batch is not a whole number of microbatches on every data rank;
+  ///         the text is the equation.
   static Result<Batcher> create(const TokenSource& source, BatchShape shape);
 
   /// Microbatches of this rank in one step.
   int64_t microbatch_count() const;
 
-  /// The step that begins after `samples_consumed` (>= 0) samples. Errors: the source's; kData when
-  /// no target of the whole global batch is trained - on every rank alike.
+  /// The step that begins after `samples_consumed` (>= 0) samples.
+  /// Errors: the source's; kData when no target of the whole global batch is trained - on every
+  ///         rank alike.
   Result<StepBatch> read(int64_t samples_consumed) const;
 
  private:

@@ -20,9 +20,9 @@ struct Sources {
   std::vector<std::string> descriptions() const;
 };
 
-/// Opens both, so that a launcher learns what is wrong with them before any rank starts. Errors:
-/// those of ByteFile and check_vocabulary; kUsage for a data set that is neither a file nor
-/// "synthetic".
+/// Opens both, so that a launcher learns what is wrong with them before any rank starts.
+/// Errors: those of ByteFile and check_vocabulary; kUsage for a data set that is neither a file nor
+///         "synthetic".
 Result<Sources> open_sources(const config::RunConfig& config);
 
 /// Errors: kData when the source has ids that the model has not.

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Starts all ranks on this machine as children and stays with them until the last is gone.
 ///
-///   const int code = spawn(8, {"brigade", "train", "--config=recipe.toml"}, {.log_folder =
-///   "out"});
+///   const std::vector<std::string> command = {"brigade", "train", "--config=recipe.toml"};
+///   const int code = spawn(8, command, {.log_folder = "out"});
 ///
-/// Each rank is the same program with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its
-/// environment. Rank 0 has the console; the others write to rank_<n>.log in the log folder. When
-/// one fails, the others get a moment to report, then SIGTERM, then SIGKILL; the text of the rank
-/// that failed first is printed last, once; above it, where it left none, the end of its log.
-/// SIGINT, SIGTERM and SIGHUP are passed on; the second one kills. Nothing outlives the call, nor
-/// the launcher itself when it is killed.
+/// Environment: each rank is the same program with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
+/// set.
+/// Output:      rank 0 has the console; the others write to rank_<n>.log in the log folder.
+/// Failure:     when one rank fails, the others get a moment to report, then SIGTERM, then SIGKILL;
+///              the text of the rank that failed first is printed last, once; above it, where it
+///              left none, the end of its log.
+/// Signals:     SIGINT, SIGTERM and SIGHUP are passed on; the second one kills.
+/// Lifetime:    nothing outlives the call, nor the launcher itself when it is killed.
 #pragma once
 
 #include <chrono>
@@ -38,7 +40,8 @@ struct SpawnOptions {
 /// thread that starts them, and signals are taken from it). One call at a time.
 int spawn(int ranks, const std::vector<std::string>& command_line, const SpawnOptions& options);
 
-/// A TCP port of 127.0.0.1 that nobody listens on just now. Errors: kIo.
+/// A TCP port of 127.0.0.1 that nobody listens on just now.
+/// Errors: kIo.
 Result<int> free_loopback_port();
 
 }  // namespace brigade::launch

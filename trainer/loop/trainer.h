@@ -51,13 +51,15 @@ struct ValidationReport {
 
 class Trainer {
  public:
-  /// Builds everything and initialises the weights. Errors: kUsage for what the config asks of this
-  /// world; kData when the source's vocabulary is larger than the model's; the communicator's.
+  /// Builds everything and initialises the weights.
+  /// Errors: kUsage for what the config asks of this world; kData when the source's vocabulary is
+  ///         larger than the model's; the communicator's.
   static Result<std::unique_ptr<Trainer>> create(collective::World& world, TrainerOptions options);
   ~Trainer();
 
-  /// The next step. Errors: kNonFinite naming step, rank and tensor (all ranks alike) when
-  /// training.on_nonfinite says stop or too many steps in a row were skipped; the executor's.
+  /// The next step.
+  /// Errors: kNonFinite naming step, rank and tensor (all ranks alike) when training.on_nonfinite
+  ///         says stop or too many steps in a row were skipped; the executor's.
   Result<StepReport> step();
 
   /// The mean loss over the validation source, or over validation.steps batches of it. A last batch

@@ -34,8 +34,9 @@ struct ReporterOptions {
 /// Thread safety: one thread, except log(), which any may use.
 class Reporter {
  public:
-  /// Makes the run folder; rank 0 writes config and versions there. Errors: kIo when the folder
-  /// cannot be. Later troubles of the disk are warned about once, and the run goes on.
+  /// Makes the run folder; rank 0 writes config and versions there.
+  /// Errors: kIo when the folder cannot be. Later troubles of the disk are warned about once, and
+  ///         the run goes on.
   static Result<std::unique_ptr<Reporter>> open(const config::RunConfig& config,
                                                 ReporterOptions options);
   ~Reporter();

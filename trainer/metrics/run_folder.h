@@ -19,7 +19,8 @@ using Versions = std::map<std::string, std::string>;
 /// Brigade's own version, the compiler, kernel and host; the caller adds its libraries.
 Versions base_versions();
 
-/// Makes the folder. Errors: kIo when something else is in the way or it may not be written.
+/// Makes the folder.
+/// Errors: kIo when something else is in the way or it may not be written.
 Result<void> make_run_folder(const std::string& folder);
 
 std::string metrics_path(const std::string& folder);

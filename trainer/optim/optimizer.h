@@ -7,8 +7,10 @@
 ///   optimizer.apply(step, lr, clip_factor, {{{weight, gradient}}});
 ///
 /// An element's new value depends on its own values alone (parallel/kernels/adamw.h), so any
-/// sharding gives the same weights, bit for bit. Ownership: the optimizer owns its moments, zero at
-/// first; weights and gradients are borrowed during apply().
+/// sharding gives the same weights, bit for bit.
+///
+/// Ownership: the optimizer owns its moments, zero at first; weights and gradients are borrowed
+///            during apply().
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,10 @@ namespace brigade::tensor {
 /// softmax(q k^T / sqrt(K), masked to the past) v: q_BS(HK), k_BS(GK), v_BS(GK) -> BS(HK). H is a
 /// multiple of G. Composed of matrix products up to sequences of kComposedAttentionLimit (keeps
 /// BHSS probabilities), libtorch's flash kernel beyond.
+///
+/// Collective: never; every rank holds all it needs of its heads.
+/// Errors:     kType where q, k and v are not sharded alike, S is sharded, a sum is unfinished, or
+///             whole heads do not divide over the ranks. Thrown as Exception.
 ShardedTensor causal_attention(const ShardedTensor& q,
                                const ShardedTensor& k,
                                const ShardedTensor& v,

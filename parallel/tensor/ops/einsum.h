@@ -10,9 +10,13 @@
 namespace brigade::tensor {
 
 /// Two operands, one letter per dim, no repeated letter within an operand. Where both sides shard
-/// the contraction, `out` says what becomes of the partial sums (see sharding::plan_einsum). Cost:
-/// what the plan's casts move, forward and backward; the local products go through the matmul seam.
-/// Errors: kType, thrown.
+/// the contraction, `out` says what becomes of the partial sums (see sharding::plan_einsum). The
+/// local products go through the matmul seam.
+///
+/// Collective: where a cast of the plan communicates, forward or backward (casts.h).
+/// Cost:       what those casts move: a gather or reduce-scatter of an operand, an all-reduce or
+///             reduce-scatter of the result; the dual casts backward.
+/// Errors:     kType, as sharding::plan_einsum; the communicator's. Thrown as Exception.
 ShardedTensor einsum(std::string_view equation,
                      const ShardedTensor& a,
                      const ShardedTensor& b,

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Elementwise ops.
+/// Elementwise ops, planned by sharding::plan_elementwise.
+///
+/// Collective: forward never; backward where a replicated operand meets a split one (its gradient
+///             is all-reduced) or an operand was sliced to match (its gradient is all-gathered).
+/// Cost:       those two; nothing where both operands are placed alike.
+/// Errors:     kType, as sharding::plan_elementwise; the communicator's. Thrown as Exception.
 #pragma once
 
 #include "parallel/tensor/sharded_tensor.h"

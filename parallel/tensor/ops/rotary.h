@@ -20,6 +20,10 @@ struct RotaryTable {
 RotaryTable rotary_table(int64_t sequence, int64_t head_size, double theta);
 
 /// Turns each head of x_BS(HK) by its position; S is not sharded.
+///
+/// Collective: never.
+/// Errors:     kType where S is sharded, a head is cut, or a sum is unfinished. Thrown as
+///             Exception.
 ShardedTensor rotary(const ShardedTensor& x, const RotaryTable& table, int64_t head_size);
 
 }  // namespace brigade::tensor
