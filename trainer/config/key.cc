@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/config/key.h"
 
+#include <cmath>
+
 #include "parallel/base/text.h"
 
 namespace brigade::config {
 namespace {
 
-/// 3.0 -> "3", 0.5 -> "0.5".
+/// 3.0 -> "3", 0.5 -> "0.5", 1e12 -> "1000000000000".
 std::string bound_text(double bound) {
-  return concat(bound);
+  const bool whole = std::abs(bound) < 0x1p53 && bound == std::floor(bound);
+  return whole ? concat(static_cast<int64_t>(bound)) : concat(bound);
 }
 
 }  // namespace

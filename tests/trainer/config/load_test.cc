@@ -177,17 +177,19 @@ dump_folder = 3
 log_freq = [1]
 )");
   EXPECT_THAT(text,
-              HasSubstr("r.toml:2:1: training.steps expects an integer (at least 1), found "
+              HasSubstr("r.toml:2:1: training.steps expects an integer (at least 1 and at most "
+                        "1000000000000), found "
                         "the string \"many\""));
   EXPECT_THAT(text,
-              HasSubstr("training.seq_len expects an integer (at least 1), found the float 1.5"));
+              HasSubstr("training.seq_len expects an integer (at least 1 and at most 16777216), "
+                        "found the float 1.5"));
   EXPECT_THAT(text, HasSubstr("training.max_norm expects a number (at least 0), found true"));
   EXPECT_THAT(text, HasSubstr("debug.deterministic expects true or false, found the integer 1"));
   EXPECT_THAT(text, HasSubstr("job.dump_folder expects a string, found the integer 3"));
   EXPECT_THAT(text, HasSubstr("metrics.log_freq expects an integer (at least 1), found the list"));
   EXPECT_THAT(complaint("", {"training.steps=many"}),
               HasSubstr("command line: training.steps=many: training.steps expects an integer "
-                        "(at least 1), found `many`"));
+                        "(at least 1 and at most 1000000000000), found `many`"));
   EXPECT_THAT(complaint("", {"--debug.deterministic=perhaps"}),
               HasSubstr("expects true or false, found `perhaps`"));
 }
@@ -205,14 +207,19 @@ tensor_parallel_degree = -1
 [validation]
 fraction = 0
 )");
-  EXPECT_THAT(text, HasSubstr("training.steps must be at least 1, found 0"));
-  EXPECT_THAT(text, HasSubstr("training.global_batch_size must be at least 1, or -1, found -2"));
+  EXPECT_THAT(text,
+              HasSubstr("training.steps must be at least 1 and at most 1000000000000, found 0"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "training.global_batch_size must be at least 1 and at most 16777216, or -1, found -2"));
   EXPECT_THAT(text, HasSubstr("training.max_norm must be at least 0, found nan"));
   EXPECT_THAT(text, HasSubstr("optimizer.beta1 must be at least 0 and below 1, found 1.0"));
   EXPECT_THAT(text, HasSubstr("optimizer.lr must be at least 0, found -1.0"));
-  EXPECT_THAT(text,
-              HasSubstr("parallelism.tensor_parallel_degree must be at least 1, found -1; "
-                        "only parallelism.data_parallel_shard_degree may be -1"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("parallelism.tensor_parallel_degree must be at least 1 and at most 4096, found -1; "
+                "only parallelism.data_parallel_shard_degree may be -1"));
   EXPECT_THAT(text, HasSubstr("validation.fraction must be above 0 and below 1, found 0.0"));
 }
 
