@@ -256,6 +256,7 @@ Result<StepReport> Trainer::step() {
   StepReport report;
   report.step = impl.steps_done + 1;
   report.learning_rate = impl.learning_rate->at(report.step);
+  impl.program->ledger().clear();  // it holds one step
   const Result<data::StepBatch> read = impl.batcher->read(impl.samples_consumed);
   if (!read) {
     return fail(read.error());
