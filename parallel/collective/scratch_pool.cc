@@ -7,8 +7,8 @@
 namespace brigade::collective {
 namespace {
 
-// A cache line, no more: glibc before 2.38 does not find freed blocks of wider alignment again, and a
-// run would grow by what it reduces in every step.
+// A cache line, no more: glibc before 2.38 does not find freed blocks of wider alignment again, and
+// a run would grow by what it reduces in every step.
 constexpr std::align_val_t kAlignment{64};
 
 }  // namespace
