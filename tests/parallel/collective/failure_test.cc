@@ -75,21 +75,21 @@ class Mismatches : public Failures {
   }
 };
 
-TEST_P(Mismatches, OfLengthAreNamedOnAllRanks) {
+TEST_P(Mismatches, R055_OfLengthAreNamedOnAllRanks) {
   expect([](Communicator& group) { return all_reduce(group, 100); },
          [](Communicator& group) { return all_reduce(group, 200); },
          "rank 0 all_reduce f32[100]",
          "all_reduce f32[200]");
 }
 
-TEST_P(Mismatches, OfLengthAreNamedForLongBuffersToo) {
+TEST_P(Mismatches, R055_OfLengthAreNamedForLongBuffersToo) {
   expect([](Communicator& group) { return all_reduce(group, 1'000'000); },
          [](Communicator& group) { return all_reduce(group, 10); },
          "rank 0 all_reduce f32[1000000]",
          "all_reduce f32[10]");
 }
 
-TEST_P(Mismatches, OfTypeWithEqualBytesAreNamedOnAllRanks) {
+TEST_P(Mismatches, R055_OfTypeWithEqualBytesAreNamedOnAllRanks) {
   expect(
       [](Communicator& group) { return all_reduce(group, 100); },
       [](Communicator& group) {
@@ -101,7 +101,7 @@ TEST_P(Mismatches, OfTypeWithEqualBytesAreNamedOnAllRanks) {
       "all_reduce i64[50]");
 }
 
-TEST_P(Mismatches, OfOneCallAgainstTwoHalvesAreNamedOnAllRanks) {
+TEST_P(Mismatches, R055_OfOneCallAgainstTwoHalvesAreNamedOnAllRanks) {
   expect([](Communicator& group) { return all_reduce(group, 4); },
          [](Communicator& group) {
            std::vector<float> values(2);
@@ -128,14 +128,14 @@ Error all_gather(Communicator& group, size_t floats) {
   return error_of(group.all_gather({mine[0]}, parts).wait());
 }
 
-TEST_P(Mismatches, OfOperationAreNamedOnAllRanks) {
+TEST_P(Mismatches, R055_OfOperationAreNamedOnAllRanks) {
   expect([](Communicator& group) { return all_reduce(group, 100); },
          [](Communicator& group) { return all_gather(group, 100); },
          "rank 0 all_reduce f32[100]",
          "all_gather of");
 }
 
-TEST_P(Mismatches, OfOrderAreNamedOnAllRanks) {
+TEST_P(Mismatches, R055_OfOrderAreNamedOnAllRanks) {
   expect(
       [](Communicator& group) {
         const Error error = all_reduce(group, 100'000);
