@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// When a fused kernel of ours may serve an op: contiguous fp32 on the CPU. Otherwise each op
-/// composes libtorch's.
+/// When a fused kernel of ours may serve an op: fp32 on the CPU; the op sees to it that memory is
+/// contiguous. Otherwise each op composes libtorch's.
 #pragma once
 
 #include <initializer_list>

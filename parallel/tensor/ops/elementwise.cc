@@ -25,10 +25,19 @@ using torch::autograd::SavedVariable;
 const OpPlan& elementwise_plan(std::string_view op,
                                const ShardedTensor& a,
                                const ShardedTensor& b,
-                               bool linear) {
+                               bool linear,
+                               bool broadcasts) {
   Program& program = a.program();
   const std::string key = concat(op, " ", a.type().to_string(), " ", b.type().to_string());
-  return program.plan(key, [&] {
+  return program.plan(key, [&]() -> Result<OpPlan> {
+    if (!broadcasts && a.type().global != b.type().global) {
+      return fail(ErrorCode::kType,
+                  concat(op,
+                         " needs operands of one shape: ",
+                         a.type().to_string(),
+                         " and ",
+                         b.type().to_string()));
+    }
     return sharding::plan_elementwise(
         program.mesh(), op, std::array<sharding::TensorType, 2>{a.type(), b.type()}, linear);
   });
@@ -90,7 +99,7 @@ class SiluGateNode final : public OpNode {
 }  // namespace
 
 ShardedTensor add(const ShardedTensor& a, const ShardedTensor& b) {
-  const OpPlan& plan = elementwise_plan("add", a, b, /*linear=*/true);
+  const OpPlan& plan = elementwise_plan("add", a, b, /*linear=*/true, /*broadcasts=*/true);
   const ShardedTensor left = cast(a, plan.inputs[0], plan.reason);
   const ShardedTensor right = cast(b, plan.inputs[1], plan.reason);
   return cast(ShardedTensor(a.program(), plan.local_result, left.local() + right.local()),
@@ -99,15 +108,8 @@ ShardedTensor add(const ShardedTensor& a, const ShardedTensor& b) {
 }
 
 ShardedTensor silu_gate(const ShardedTensor& gate, const ShardedTensor& up) {
-  if (gate.type().global != up.type().global) {
-    throw Exception({ErrorCode::kType,
-                     concat("silu_gate needs operands of one shape: ",
-                            gate.type().to_string(),
-                            " and ",
-                            up.type().to_string()),
-                     -1});
-  }
-  const OpPlan& plan = elementwise_plan("silu_gate", gate, up, /*linear=*/false);
+  const OpPlan& plan =
+      elementwise_plan("silu_gate", gate, up, /*linear=*/false, /*broadcasts=*/false);
   const ShardedTensor left = cast(gate, plan.inputs[0], plan.reason);
   const ShardedTensor right = cast(up, plan.inputs[1], plan.reason);
   at::Tensor result = silu_gate_local(left.local(), right.local());

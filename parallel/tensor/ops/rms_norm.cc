@@ -137,16 +137,15 @@ class RmsNormNode final : public OpNode {
 ShardedTensor rms_norm(const ShardedTensor& x, const ShardedTensor& gain, double eps) {
   Program& program = x.program();
   const size_t last = x.type().global.size() - 1;
-  if (gain.type().global != sharding::Shape{x.type().global[last]}) {
-    throw Exception({ErrorCode::kType,
-                     concat("rms_norm needs one gain per element of a row: x ",
-                            x.type().to_string(),
-                            ", gain ",
-                            gain.type().to_string()),
-                     -1});
-  }
   const std::string key = concat("rms_norm ", x.type().to_string(), " ", gain.type().to_string());
   const sharding::OpPlan& plan = program.plan(key, [&]() -> Result<sharding::OpPlan> {
+    if (gain.type().global != sharding::Shape{x.type().global[last]}) {
+      return fail(ErrorCode::kType,
+                  concat("rms_norm needs one gain per element of a row: x ",
+                         x.type().to_string(),
+                         ", gain ",
+                         gain.type().to_string()));
+    }
     if (!x.type().spec.dim(last).empty()) {
       return fail(
           ErrorCode::kType,

@@ -64,5 +64,14 @@ TEST(Elementwise, GateRefusesUnfinishedSums) {
   });
 }
 
+TEST(Elementwise, GateRefusesOperandsOfTwoShapes) {
+  on_mesh({{"x", 1}}, [](Program& program) {
+    const ShardedTensor gate = place(program, numbers({3, 4}, 0), {});
+    const ShardedTensor up = place(program, numbers({1, 4}, 0), {});
+    EXPECT_THROW((void)silu_gate(gate, up), Exception);
+    EXPECT_EQ(add(gate, up).type().global, (sharding::Shape{3, 4}));
+  });
+}
+
 }  // namespace
 }  // namespace brigade::tensor

@@ -46,5 +46,13 @@ TEST(RmsNorm, RefusesASplitRow) {
   });
 }
 
+TEST(RmsNorm, RefusesAGainOfAnotherSize) {
+  on_mesh({{"x", 1}}, [](Program& program) {
+    const ShardedTensor x = place(program, numbers({4, 8}, 0), {});
+    EXPECT_THROW((void)rms_norm(x, place(program, numbers({1}, 0), {}), 1e-5), Exception);
+    EXPECT_THROW((void)rms_norm(x, place(program, numbers({4, 8}, 0), {}), 1e-5), Exception);
+  });
+}
+
 }  // namespace
 }  // namespace brigade::tensor
