@@ -31,6 +31,7 @@ CastStep dual_step(const CastStep& step, const TensorType& from) {
     case CastKind::kMarkReduced: back.kind = CastKind::kAllReduce; return back;
     case CastKind::kReduceScatter: back.kind = CastKind::kGatherReduced; return back;
     case CastKind::kPlace: back.kind = CastKind::kSliceReduced; return back;
+    case CastKind::kPermute: return back;  // to the spec before: the inverse
     case CastKind::kAllToAll: std::swap(back.dim, back.to_dim); return back;
     // U -> R back is R -> Rd, and R -> U back is Rd -> R: the bytes stay where they are.
     case CastKind::kAllReduce:

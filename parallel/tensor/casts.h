@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The ten casts between states of a tensor, as autograd nodes whose backward is the dual cast
+/// The eleven casts between states of a tensor, as autograd nodes whose backward is the dual cast
 /// (sharding/op_plan.h).
 ///
 /// Collective: a cast that communicates is called by every rank of its axes' group, in program

@@ -16,6 +16,7 @@ int64_t cast_bytes(sharding::CastKind cast, int64_t members, int64_t whole_bytes
     case CastKind::kReduceScatter: return (members - 1) * whole_bytes;
     case CastKind::kAllReduce: return 2 * (members - 1) * whole_bytes;
     case CastKind::kAllToAll: return (members - 1) * whole_bytes / members;
+    case CastKind::kPermute: return whole_bytes;
     case CastKind::kSlice:
     case CastKind::kSliceReduced:
     case CastKind::kMarkReduced:

@@ -28,7 +28,8 @@ struct LedgerEntry {
 };
 
 /// Bytes that move within a group of `members` when a cast turns pieces of `whole_bytes` in all
-/// into another state.
+/// into another state; of a permute, `whole_bytes` are those that change hands
+/// (sharding/permute.h), and all of them move.
 int64_t cast_bytes(sharding::CastKind cast, int64_t members, int64_t whole_bytes);
 
 class Ledger {
