@@ -47,7 +47,7 @@ at::Tensor moved(Program& program,
                  const PartitionSpec& from,
                  const CastStep& step,
                  const at::Tensor& local) {
-  return move(program, type_of(from), step, local, Pass::kStep, "because");
+  return move(program, type_of(from), step, local, {Pass::kStep, "because"});
 }
 
 TEST(Move, SlicesThisRanksRowsAndTellsNobody) {
@@ -108,7 +108,7 @@ TEST(Move, ExchangesRowsForColumns) {
     const CastStep step{CastKind::kAllToAll, {"x"}, 0, 1, to};
     const at::Tensor square = numbers({4, 2}, 0.5);
     const at::Tensor rows = square.narrow(0, 2 * program.rank(), 2);
-    EXPECT_TRUE(at::equal(move(program, from, step, rows, Pass::kStep, "because"),
+    EXPECT_TRUE(at::equal(move(program, from, step, rows, {Pass::kStep, "because"}),
                           square.narrow(1, program.rank(), 1)));
   });
 }
@@ -122,7 +122,7 @@ TEST(Move, PermutesBoxes) {
     const int64_t x = program.rank() / 2;
     const int64_t y = program.rank() % 2;
     const at::Tensor box = all.narrow(0, 2 * x, 2).narrow(1, y, 1);
-    EXPECT_TRUE(at::equal(move(program, from, step, box, Pass::kStep, "because"),
+    EXPECT_TRUE(at::equal(move(program, from, step, box, {Pass::kStep, "because"}),
                           all.narrow(0, 2 * y, 2).narrow(1, x, 1)));
   });
 }
@@ -136,7 +136,7 @@ TEST(Move, PermutesPiecesOfBoxesWhereAxesOfDifferentSizesChangePlaces) {
     const int64_t x = program.rank() / 2;
     const int64_t y = program.rank() % 2;
     const at::Tensor box = all.narrow(0, 2 * x, 2).narrow(1, 2 * y, 2);
-    EXPECT_TRUE(at::equal(move(program, from, step, box, Pass::kStep, "because"),
+    EXPECT_TRUE(at::equal(move(program, from, step, box, {Pass::kStep, "because"}),
                           all.narrow(0, 4 * y, 4).narrow(1, x, 1)));
     EXPECT_EQ(program.ledger().bytes(), 6 * 8 * 4);  // of eight boxes of 4, three quarters
   });
@@ -153,7 +153,7 @@ TEST(Move, F10_JoinsTermsOfAMaximumByTheMaximum) {
         at::arange(4 * program.rank(), 4 * program.rank() + 4, at::kFloat).narrow(0, 2, 2);
     const auto join = [&](CastKind cast, int64_t dim, const TensorType& to, Reduction kind) {
       const CastStep step{cast, {"x"}, dim, -1, to, kind};
-      return move(program, terms(kind), step, local, Pass::kStep, "because");
+      return move(program, terms(kind), step, local, {Pass::kStep, "because"});
     };
     const at::Tensor max = join(CastKind::kAllReduce, -1, joined, Reduction::kMax);
     EXPECT_TRUE(at::equal(max, at::arange(6, 8, at::kFloat)));
