@@ -58,14 +58,7 @@ OpPlan free_plan(size_t operands, TensorType result, std::string reason) {
 }
 
 PartitionSpec carry_sets(const PartitionSpec& from, const std::vector<AxisNames>& dims) {
-  PartitionSpec spec = from;
-  for (size_t dim = dims.size(); dim < from.dims(); ++dim) {
-    spec = spec.with_dim(dim, {});
-  }
-  for (size_t dim = 0; dim < dims.size(); ++dim) {
-    spec = spec.with_dim(dim, dims[dim]);
-  }
-  return spec;
+  return PartitionSpec(dims).with_sets_of(from);
 }
 
 Result<OpPlan> with_out(std::string_view op,
