@@ -65,9 +65,11 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
                            const TensorType& operand,
                            std::span<const int64_t> dims,
                            bool keep_dims,
-                           std::optional<PartitionSpec> out) {
+                           std::optional<PartitionSpec> out,
+                           std::string_view op) {
   const bool sums = reduction == Reduction::kSum;
-  const OperandSpecs specs(mesh, std::string(name_of(reduction)), {&operand, 1});
+  const std::string name(op.empty() ? name_of(reduction) : op);
+  const OperandSpecs specs(mesh, name, {&operand, 1});
   if (Result<void> legal = specs.check(sums); !legal) {
     return fail(legal.error());
   }
@@ -78,7 +80,7 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
   OpPlan plan;
   plan.inputs.resize(1);
   plan.reduction = reduction;
-  plan.local_result.dtype = operand.dtype;
+  plan.local_result.dtype = sums && operand.dtype == DType::kBool ? DType::kInt64 : operand.dtype;
   AxisNames terms;
   std::vector<AxisNames> left;
   for (size_t dim = 0; dim < operand.global.size(); ++dim) {
@@ -108,8 +110,25 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
     return specs.error(concat("out=: ", output.error().text));
   }
   plan.output = std::move(*output);
-  plan.reason = concat(name_of(reduction),
-                       terms.empty() ? "" : concat(": a reduced dim is split over ", join(terms)));
+  plan.reason =
+      concat(name, terms.empty() ? "" : concat(": a reduced dim is split over ", join(terms)));
+  return plan;
+}
+
+Result<OpPlan> plan_index_of_extreme(const mesh::Mesh& mesh,
+                                     std::string_view op,
+                                     const TensorType& operand,
+                                     int64_t dim,
+                                     bool keep_dim) {
+  const TensorType copies{operand.dtype, operand.global, operand.spec.with_reduced({})};
+  Result<OpPlan> plan =
+      plan_reduce(mesh, Reduction::kMin, copies, {&dim, 1}, keep_dim, std::nullopt, op);
+  if (plan) {
+    plan->local_result.dtype = DType::kInt64;
+    for (CastStep& step : plan->output) {
+      step.to.dtype = DType::kInt64;
+    }
+  }
   return plan;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "parallel/base/result.h"
 #include "parallel/mesh/mesh.h"
@@ -25,6 +26,17 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
                            const TensorType& operand,
                            std::span<const int64_t> dims,
                            bool keep_dims,
-                           std::optional<PartitionSpec> out);
+                           std::optional<PartitionSpec> out,
+                           std::string_view op = {});
+
+/// Where along `dim` the largest or smallest element is: an i64 that no gradient leads through. The
+/// local result is the least candidate of each rank, in numbers of the whole dim; where the dim is
+/// split, the output takes their minimum, so the lowest index wins ties on every mesh.
+/// Errors: as plan_reduce.
+Result<OpPlan> plan_index_of_extreme(const mesh::Mesh& mesh,
+                                     std::string_view op,
+                                     const TensorType& operand,
+                                     int64_t dim,
+                                     bool keep_dim);
 
 }  // namespace brigade::sharding
