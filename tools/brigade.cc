@@ -2,8 +2,9 @@
 // The composition root of `brigade`: which subcommands there are, and what each is made of.
 #include <iostream>
 
-#include "tools/bench/step.h"
+#include "tools/bench/bench.h"
 #include "tools/cli/dispatch.h"
+#include "tools/explain/explain.h"
 #include "tools/train/train.h"
 #include "trainer/loop/run_rank.h"
 
@@ -22,6 +23,11 @@ int main(int argc, char** argv) {
        "time what a recipe does",
        [](const Arguments& arguments) {
          return brigade::bench::run(arguments, std::cout, std::cerr);
+       }},
+      {"explain",
+       "say what a recipe will do and why",
+       [](const Arguments& arguments) {
+         return brigade::explain::explain(arguments, std::cout, std::cerr);
        }},
   };
   return brigade::cli::dispatch(subcommands, Arguments(argv, argv + argc), std::cout, std::cerr);

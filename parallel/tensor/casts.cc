@@ -6,85 +6,63 @@
 
 #include <ATen/ATen.h>
 
-#include "parallel/base/check.h"
-#include "parallel/base/text.h"
 #include "parallel/tensor/move.h"
 #include "parallel/tensor/node.h"
+#include "parallel/tensor/plan_key.h"
 #include "parallel/tensor/program.h"
 
 namespace brigade::tensor {
 namespace {
 
-using sharding::CastKind;
-using sharding::CastStep;
-using sharding::TensorType;
-
-/// The cast that carries the cotangent of a cast's result back to its operand.
-CastStep dual_step(const CastStep& step, const TensorType& from) {
-  CastStep back = step;
-  back.to = dual(from);
-  switch (step.kind) {
-    case CastKind::kSlice: back.kind = CastKind::kGather; return back;
-    case CastKind::kGather: back.kind = CastKind::kSlice; return back;
-    case CastKind::kGatherReduced: back.kind = CastKind::kReduceScatter; return back;
-    case CastKind::kSliceReduced: back.kind = CastKind::kPlace; return back;
-    case CastKind::kMarkReduced: back.kind = CastKind::kAllReduce; return back;
-    case CastKind::kReduceScatter: back.kind = CastKind::kGatherReduced; return back;
-    case CastKind::kPlace: back.kind = CastKind::kSliceReduced; return back;
-    case CastKind::kAllToAll: std::swap(back.dim, back.to_dim); return back;
-    // U -> R back is R -> Rd, and R -> U back is Rd -> R: the bytes stay where they are.
-    case CastKind::kAllReduce:
-    case CastKind::kKeepFirst: back.kind = CastKind::kMarkReduced; return back;
-  }
-  BRIGADE_CHECK(false, to_string(step.kind));
+Cause cause_of(const PlannedCast& cast, Pass pass) {
+  return {pass, cast.cause->reason, cast.cause->op};
 }
 
 class CastNode final : public OpNode {
  public:
-  CastNode(Program& program, const TensorType& from, const CastStep& step, std::string_view reason)
-      : program_(program), from_(dual(step.to)), back_(dual_step(step, from)), reason_(reason) {}
+  CastNode(Program& program, const PlannedCast& cast) : program_(program), cast_(cast) {}
 
   std::vector<at::Tensor> backward(const std::vector<at::Tensor>& gradients) override {
-    const ShardedTensor cotangent(program_, from_, gradients[0]);  // asserts the type it gets
-    return {move(program_, from_, back_, cotangent.local(), Pass::kBackward, reason_)};
+    // Asserts the type of the cotangent.
+    const ShardedTensor cotangent(program_, cast_.cotangent, gradients[0]);
+    return {move(program_,
+                 cast_.cotangent->type,
+                 cast_.back,
+                 cotangent.local(),
+                 cause_of(cast_, Pass::kBackward))};
   }
 
  private:
   Program& program_;
-  TensorType from_;
-  CastStep back_;
-  std::string reason_;
+  const PlannedCast& cast_;
 };
 
-ShardedTensor apply(const ShardedTensor& tensor, const CastStep& step, std::string_view reason) {
-  Program& program = tensor.program();
-  if (program.mesh().axes_size(step.axes) == 1) {
-    return ShardedTensor(program, step.to, tensor.local());
-  }
+at::Tensor apply(Program& program, const PlannedCast& cast, const at::Tensor& local) {
   at::Tensor result;
   {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    result = move(program, tensor.type(), step, tensor.local(), Pass::kForward, reason);
-    if (result.is_same(tensor.local())) {
+    result = move(program, cast.from->type, cast.step, local, cause_of(cast, Pass::kForward));
+    if (result.is_same(local)) {
       result = at::alias(result);  // a tensor of its own, for a history of its own
     }
   }
-  if (needs_gradient({tensor.local()})) {
-    record(make_node<CastNode>(program, tensor.type(), step, reason), {tensor.local()}, result);
+  if (needs_gradient({local})) {
+    record(make_node<CastNode>(program, cast), {local}, result);
   }
-  return ShardedTensor(program, step.to, result);
+  return result;
 }
 
 }  // namespace
 
-ShardedTensor cast(const ShardedTensor& tensor,
-                   const sharding::Casts& steps,
-                   std::string_view reason) {
-  ShardedTensor result = tensor;
-  for (const CastStep& step : steps) {
-    result = apply(result, step, reason);
+ShardedTensor cast(const ShardedTensor& tensor, const PlannedCasts& casts) {
+  if (casts.to == nullptr) {
+    return tensor;
   }
-  return result;
+  at::Tensor local = tensor.local();
+  for (const PlannedCast& step : casts.steps) {
+    local = apply(tensor.program(), step, local);
+  }
+  return ShardedTensor(tensor.program(), casts.to, std::move(local));
 }
 
 ShardedTensor reshard(const ShardedTensor& tensor,
@@ -94,15 +72,19 @@ ShardedTensor reshard(const ShardedTensor& tensor,
     return tensor;
   }
   Program& program = tensor.program();
-  const std::string key = concat("reshard ", tensor.type().to_string(), " ", spec.to_string());
-  const sharding::OpPlan& plan = program.plan(key, [&]() -> Result<sharding::OpPlan> {
-    Result<sharding::Casts> casts = sharding::plan_reshard(program.mesh(), tensor.type(), spec);
-    if (!casts) {
-      return fail(casts.error());
-    }
-    return sharding::OpPlan{{std::move(*casts)}, {}, {}, {}};
-  });
-  return cast(tensor, plan.inputs[0], reason);
+  const Planned& planned =
+      program.plan(PlanKey("reshard", tensor, spec, reason), [&]() -> Result<sharding::OpPlan> {
+        Result<sharding::Casts> casts = sharding::plan_reshard(program.mesh(), tensor.type(), spec);
+        if (!casts) {
+          return fail(casts.error());
+        }
+        sharding::OpPlan plan;
+        plan.local_result = {tensor.type().dtype, tensor.type().global, spec};
+        plan.inputs = {std::move(*casts)};
+        plan.reason = reason;
+        return plan;
+      });
+  return cast(tensor, planned.inputs[0]);
 }
 
 }  // namespace brigade::tensor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The ten casts between states of a tensor, as autograd nodes whose backward is the dual cast
+/// The casts between states of a tensor, as autograd nodes whose backward is the dual cast
 /// (sharding/op_plan.h).
 ///
 /// Collective: a cast that communicates is called by every rank of its axes' group, in program
@@ -9,17 +9,16 @@
 
 #include <string_view>
 
-#include "parallel/sharding/op_plan.h"
+#include "parallel/tensor/planned.h"
 #include "parallel/tensor/sharded_tensor.h"
 
 namespace brigade::tensor {
 
-/// Runs `steps` one after another.
-ShardedTensor cast(const ShardedTensor& tensor,
-                   const sharding::Casts& steps,
-                   std::string_view reason);
+/// Runs planned casts one after another.
+ShardedTensor cast(const ShardedTensor& tensor, const PlannedCasts& casts);
 
-/// `tensor` with another spec: plans, casts. Memoised by (type, spec).
+/// `tensor` with another spec: plans, casts. Memoised by (type, spec, reason). The reason goes to
+/// the ledger.
 ShardedTensor reshard(const ShardedTensor& tensor,
                       const sharding::PartitionSpec& spec,
                       std::string_view reason);

@@ -8,6 +8,32 @@
 
 namespace brigade::tensor {
 
+std::string_view to_string(Pass pass) {
+  switch (pass) {
+    case Pass::kForward: return "forward";
+    case Pass::kBackward: return "backward";
+    case Pass::kStep: return "step";
+  }
+  return "";
+}
+
+std::string_view collective_of(sharding::CastKind cast) {
+  using sharding::CastKind;
+  switch (cast) {
+    case CastKind::kGather:
+    case CastKind::kGatherReduced: return "all_gather";
+    case CastKind::kReduceScatter: return "reduce_scatter";
+    case CastKind::kAllReduce: return "all_reduce";
+    case CastKind::kAllToAll: return "all_to_all";
+    case CastKind::kSlice:
+    case CastKind::kSliceReduced:
+    case CastKind::kMarkReduced:
+    case CastKind::kKeepFirst:
+    case CastKind::kPlace: return "none";
+  }
+  return "none";
+}
+
 int64_t cast_bytes(sharding::CastKind cast, int64_t members, int64_t whole_bytes) {
   using sharding::CastKind;
   switch (cast) {
@@ -36,7 +62,9 @@ uint64_t Ledger::hash() const {
                                     ' ',
                                     entry.group_bytes,
                                     ' ',
-                                    static_cast<int>(entry.pass));
+                                    static_cast<int>(entry.pass),
+                                    ' ',
+                                    entry.source);
     hash = random_stream(line, entry.reason);
   }
   return hash;

@@ -17,12 +17,18 @@ namespace brigade::tensor {
 
 enum class Pass : uint8_t { kForward, kBackward, kStep };
 
+std::string_view to_string(Pass pass);
+
+/// The collective that carries a cast out: "all_gather"; "none" for those that move nothing.
+std::string_view collective_of(sharding::CastKind cast);
+
 struct LedgerEntry {
   sharding::CastKind cast = sharding::CastKind::kGather;
   sharding::AxisNames axes;
   int64_t group_bytes = 0;  ///< payload that crosses between members, summed over the group
   Pass pass = Pass::kForward;
-  std::string reason;  ///< "einsum bsd,hd->bsh: ...", "unit block.3: gradients"
+  std::string reason;       ///< "einsum bsd,hd->bsh: ...", "unit block.3: gradients"
+  std::string source = "";  ///< the op whose plan asks for it: "einsum", "reshard", "unit"
 
   bool operator==(const LedgerEntry&) const = default;
 };

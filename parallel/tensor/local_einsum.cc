@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/tensor/local_einsum.h"
 
+#include <map>
+#include <mutex>
 #include <string>
-#include <vector>
 
 #include <ATen/ATen.h>
 
@@ -40,13 +41,13 @@ Roles roles(const Equation& equation) {
   return result;
 }
 
-/// Dims in the order of `indices`.
-at::Tensor arrange(const at::Tensor& tensor, std::string_view from, const std::string& indices) {
+/// Dims of `from` in the order of `indices`; empty if they are in it.
+std::vector<int64_t> order_of(std::string_view from, std::string_view indices) {
   std::vector<int64_t> order;
   for (const char index : indices) {
     order.push_back(static_cast<int64_t>(from.find(index)));
   }
-  return tensor.permute(order);
+  return from == indices ? std::vector<int64_t>() : order;
 }
 
 int64_t product(at::IntArrayRef sizes, size_t begin, size_t count) {
@@ -55,14 +56,6 @@ int64_t product(at::IntArrayRef sizes, size_t begin, size_t count) {
     result *= sizes[i];
   }
   return result;
-}
-
-/// [first..., second..., third...] as three dims; a view where strides allow.
-at::Tensor three_dims(const at::Tensor& tensor, size_t first, size_t second, size_t third) {
-  const at::IntArrayRef sizes = tensor.sizes();
-  return tensor.reshape({product(sizes, 0, first),
-                         product(sizes, first, second),
-                         product(sizes, first + second, third)});
 }
 
 }  // namespace
@@ -77,30 +70,64 @@ Equation split_equation(std::string_view equation) {
           equation.substr(arrow + 2)};
 }
 
-at::Tensor local_einsum(const MatmulTable& table,
-                        const Equation& equation,
-                        const at::Tensor& a,
-                        const at::Tensor& b) {
+EinsumRecipe::EinsumRecipe(const Equation& equation) {
   const Roles role = roles(equation);
-  const at::Tensor left = arrange(a, equation.a, role.batch + role.rows + role.contracted);
-  const at::Tensor right = arrange(b, equation.b, role.batch + role.contracted + role.columns);
-  const at::Tensor left3 =
-      three_dims(left, role.batch.size(), role.rows.size(), role.contracted.size());
-  const at::Tensor right3 =
-      three_dims(right, role.batch.size(), role.contracted.size(), role.columns.size());
-  at::Tensor product3 = at::empty({left3.size(0), left3.size(1), right3.size(2)}, a.options());
-  matmul_into(table, left3, right3, product3, /*accumulate=*/false);
-
-  std::vector<int64_t> shape;
+  left_ = {order_of(equation.a, role.batch + role.rows + role.contracted),
+           role.batch.size(),
+           role.rows.size(),
+           role.contracted.size()};
+  right_ = {order_of(equation.b, role.batch + role.contracted + role.columns),
+            role.batch.size(),
+            role.contracted.size(),
+            role.columns.size()};
   const std::string made = role.batch + role.rows + role.columns;
   for (const char index : made) {
     const bool in_a = has(equation.a, index);
-    shape.push_back(in_a ? a.size(static_cast<int64_t>(equation.a.find(index)))
-                         : b.size(static_cast<int64_t>(equation.b.find(index))));
+    made_.push_back({in_a, static_cast<int64_t>((in_a ? equation.a : equation.b).find(index))});
   }
-  const at::Tensor shaped = product3.view(shape);
-  return made == equation.out ? shaped
-                              : arrange(shaped, made, std::string(equation.out)).contiguous();
+  out_order_ = order_of(made, equation.out);
+}
+
+/// A view where strides allow.
+at::Tensor EinsumRecipe::three_dims(const at::Tensor& tensor, const Side& side) {
+  const at::Tensor ordered = side.order.empty() ? tensor : tensor.permute(side.order);
+  const at::IntArrayRef sizes = ordered.sizes();
+  return ordered.reshape({product(sizes, 0, side.first),
+                          product(sizes, side.first, side.second),
+                          product(sizes, side.first + side.second, side.third)});
+}
+
+at::Tensor EinsumRecipe::operator()(const MatmulTable& table,
+                                    const at::Tensor& a,
+                                    const at::Tensor& b) const {
+  const at::Tensor left = three_dims(a, left_);
+  const at::Tensor right = three_dims(b, right_);
+  at::Tensor result = at::empty({left.size(0), left.size(1), right.size(2)}, a.options());
+  matmul_into(table, left, right, result, /*accumulate=*/false);
+  std::vector<int64_t> shape;
+  shape.reserve(made_.size());
+  for (const Made& dim : made_) {
+    shape.push_back((dim.in_a ? a : b).size(dim.dim));
+  }
+  const at::Tensor shaped = result.view(shape);
+  return out_order_.empty() ? shaped : shaped.permute(out_order_).contiguous();
+}
+
+const EinsumRecipes& einsum_recipes(std::string_view equation) {
+  static std::mutex mutex;
+  static std::map<std::string, EinsumRecipes, std::less<>> known;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = known.find(equation);
+  if (found != known.end()) {
+    return found->second;
+  }
+  const Equation parts = split_equation(equation);
+  return known
+      .emplace(std::string(equation),
+               EinsumRecipes{EinsumRecipe(parts),
+                             EinsumRecipe({parts.out, parts.b, parts.a}),
+                             EinsumRecipe({parts.out, parts.a, parts.b})})
+      .first->second;
 }
 
 }  // namespace brigade::tensor

@@ -3,7 +3,9 @@
 /// autograd.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -19,11 +21,45 @@ struct Equation {
 };
 Equation split_equation(std::string_view equation);
 
-/// Result in row-major order of `out`'s indices, in the operands' dtype. Every index of `out` is in
-/// an operand; every index that is not in `out` is in both.
-at::Tensor local_einsum(const MatmulTable& table,
-                        const Equation& equation,
-                        const at::Tensor& a,
-                        const at::Tensor& b);
+/// What an equation does to dims, worked out once.
+class EinsumRecipe {
+ public:
+  /// Every index of `out` is in an operand; every index that is not in `out` is in both.
+  explicit EinsumRecipe(const Equation& equation);
+
+  /// Result in row-major order of `out`'s indices, in the operands' dtype.
+  at::Tensor operator()(const MatmulTable& table, const at::Tensor& a, const at::Tensor& b) const;
+
+ private:
+  /// Dims of an operand, brought into the order of its three groups.
+  struct Side {
+    std::vector<int64_t> order;  // empty: as they are
+    size_t first;                // dims in each group
+    size_t second;
+    size_t third;
+  };
+  /// A dim of the product, as found in an operand.
+  struct Made {
+    bool in_a;
+    int64_t dim;
+  };
+
+  static at::Tensor three_dims(const at::Tensor& tensor, const Side& side);
+
+  Side left_;   // batch, rows, contracted
+  Side right_;  // batch, contracted, columns
+  std::vector<Made> made_;
+  std::vector<int64_t> out_order_;  // of the product's dims; empty: as they are
+};
+
+/// An equation and its two gradients': each operand's is a product of the result's and the other.
+struct EinsumRecipes {
+  EinsumRecipe forward;
+  EinsumRecipe gradient_a;  // (result's gradient, b)
+  EinsumRecipe gradient_b;  // (result's gradient, a)
+};
+
+/// Interned: one per equation for the life of the process. Thread safety: safe.
+const EinsumRecipes& einsum_recipes(std::string_view equation);
 
 }  // namespace brigade::tensor

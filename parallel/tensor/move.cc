@@ -168,11 +168,15 @@ int64_t whole_bytes(Program& program, const TensorType& from, const CastStep& st
 void write_ledger(Program& program,
                   const TensorType& from,
                   const CastStep& step,
-                  Pass pass,
-                  std::string_view reason) {
+                  const Cause& cause) {
   const int64_t bytes =
       cast_bytes(step.kind, program.mesh().axes_size(step.axes), whole_bytes(program, from, step));
-  program.ledger().write({step.kind, step.axes, bytes, pass, std::string(reason)});
+  program.ledger().write({step.kind,
+                          step.axes,
+                          bytes,
+                          cause.pass,
+                          std::string(cause.reason),
+                          std::string(cause.source)});
 }
 
 }  // namespace
@@ -181,8 +185,7 @@ at::Tensor move(Program& program,
                 const TensorType& from,
                 const CastStep& step,
                 const at::Tensor& local,
-                Pass pass,
-                std::string_view reason) {
+                const Cause& cause) {
   if (program.mesh().axes_size(step.axes) == 1) {
     return local;
   }
@@ -194,7 +197,7 @@ at::Tensor move(Program& program,
     case CastKind::kKeepFirst: return my_index(program, step) == 0 ? local : at::zeros_like(local);
     default: break;
   }
-  write_ledger(program, from, step, pass, reason);
+  write_ledger(program, from, step, cause);
   switch (step.kind) {
     case CastKind::kGather:
     case CastKind::kGatherReduced: return gather(program, from, step, local);

@@ -13,13 +13,19 @@
 
 namespace brigade::tensor {
 
+/// Why a cast runs, for the ledger.
+struct Cause {
+  Pass pass = Pass::kForward;
+  std::string_view reason;
+  std::string_view source = "";  ///< the op whose plan asks for it
+};
+
 /// Runs `step` on a local piece of type `from` and returns the piece of type `step.to`; the result
 /// may share memory with `local` where nothing moves. Writes the ledger where something does.
 at::Tensor move(Program& program,
                 const sharding::TensorType& from,
                 const sharding::CastStep& step,
                 const at::Tensor& local,
-                Pass pass,
-                std::string_view reason);
+                const Cause& cause);
 
 }  // namespace brigade::tensor

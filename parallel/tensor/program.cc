@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "parallel/base/text.h"
+#include "parallel/sharding/named_sharding.h"
 
 namespace brigade::tensor {
 
@@ -32,13 +33,21 @@ void Program::set_timeout(std::chrono::milliseconds timeout) {
   }
 }
 
-const sharding::OpPlan& Program::plan(const std::string& key,
-                                      const std::function<Result<sharding::OpPlan>()>& make) {
-  const auto known = plans_.find(key);
-  if (known != plans_.end()) {
+const TypeRecord& Program::record(const sharding::TensorType& type) {
+  const auto known = records_.find(type);
+  if (known != records_.end()) {
     return known->second;
   }
-  return plans_.emplace(key, value_or_throw(make())).first->second;
+  const sharding::NamedSharding sharding{mesh_, type.spec};
+  return records_.emplace(type, TypeRecord{type, sharding.local_shape(type.global, rank_)})
+      .first->second;
+}
+
+const Planned& Program::keep(const PlanKey& key, const sharding::OpPlan& plan) {
+  auto planned = std::make_unique<Planned>();
+  planned->op = key.op();
+  prepare(*this, plan, key.operands(), *planned);
+  return *plans_.emplace(key, std::move(planned)).first->second;
 }
 
 }  // namespace brigade::tensor

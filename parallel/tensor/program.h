@@ -21,7 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "parallel/collective/communicator.h"
@@ -29,6 +29,9 @@
 #include "parallel/sharding/op_plan.h"
 #include "parallel/tensor/ledger.h"
 #include "parallel/tensor/matmul.h"
+#include "parallel/tensor/plan_key.h"
+#include "parallel/tensor/planned.h"
+#include "parallel/tensor/type_record.h"
 
 namespace brigade::tensor {
 
@@ -48,6 +51,7 @@ class Program {
   int64_t rank() const { return rank_; }
   const MatmulTable& matmul() const { return matmul_; }
   Ledger& ledger() { return ledger_; }
+  const Ledger& ledger() const { return ledger_; }
 
   /// This rank's group along `axes`, members ordered by their flattened index, first axis major.
   /// Made at first use, which every member reaches at the same point of the program.
@@ -56,13 +60,26 @@ class Program {
   /// The deadline of operations from now on, in all groups, also those made later.
   void set_timeout(std::chrono::milliseconds timeout);
 
+  /// The one record of a type, made at its first use.
+  const TypeRecord& record(const sharding::TensorType& type);
+
   /// The plan under `key`, made by `make` the first time; a step after the first plans nothing. A
-  /// failed plan is thrown as an Exception and not kept.
-  const sharding::OpPlan& plan(const std::string& key,
-                               const std::function<Result<sharding::OpPlan>()>& make);
+  /// failed plan is thrown as an Exception and not kept. `make`: () -> Result<sharding::OpPlan>.
+  template <class Make>
+  const Planned& plan(const PlanKey& key, const Make& make) {
+    const auto known = plans_.find(key);
+    return known != plans_.end() ? *known->second : keep(key, value_or_throw(make()));
+  }
   int64_t plans_made() const { return static_cast<int64_t>(plans_.size()); }
 
  private:
+  template <class Value>
+  struct Hash {
+    size_t operator()(const Value& value) const { return value.hash(); }
+  };
+
+  const Planned& keep(const PlanKey& key, const sharding::OpPlan& plan);
+
   mesh::Mesh mesh_;
   int64_t rank_;
   GroupMaker make_group_;
@@ -70,7 +87,8 @@ class Program {
   Ledger ledger_;
   std::optional<std::chrono::milliseconds> timeout_;
   std::map<mesh::AxisNames, std::unique_ptr<collective::Communicator>> groups_;
-  std::map<std::string, sharding::OpPlan, std::less<>> plans_;
+  std::unordered_map<sharding::TensorType, TypeRecord, Hash<sharding::TensorType>> records_;
+  std::unordered_map<PlanKey, std::unique_ptr<Planned>, Hash<PlanKey>> plans_;
 };
 
 }  // namespace brigade::tensor

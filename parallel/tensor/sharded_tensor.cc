@@ -10,6 +10,7 @@
 #include "parallel/tensor/buffers.h"
 #include "parallel/tensor/casts.h"
 #include "parallel/tensor/program.h"
+#include "parallel/tensor/type_record.h"
 
 namespace brigade::tensor {
 
@@ -18,17 +19,25 @@ using sharding::NamedSharding;
 using sharding::PartitionSpec;
 using sharding::TensorType;
 
-ShardedTensor::ShardedTensor(Program& program, TensorType type, at::Tensor local)
-    : program_(&program), type_(std::move(type)), local_(std::move(local)) {
-  BRIGADE_CHECK(dtype_of(local_) == type_.dtype, local_.scalar_type(), type_.to_string());
-  BRIGADE_CHECK(local_.sizes() == at::IntArrayRef(local_shape(program, type_)),
-                local_.sizes(),
-                type_.to_string());
+ShardedTensor::ShardedTensor(Program& program, const TensorType& type, at::Tensor local)
+    : ShardedTensor(program, &program.record(type), std::move(local)) {}
+
+ShardedTensor::ShardedTensor(Program& program, const TypeRecord* record, at::Tensor local)
+    : program_(&program), record_(record), local_(std::move(local)) {
+  const TensorType& type = record->type;
+  BRIGADE_CHECK(dtype_of(local_) == type.dtype, local_.scalar_type(), type.to_string());
+  BRIGADE_CHECK(
+      local_.sizes() == at::IntArrayRef(record->local_shape), local_.sizes(), type.to_string());
+}
+
+const TensorType& ShardedTensor::type() const {
+  BRIGADE_CHECK(record_ != nullptr, "a tensor that is not defined has no type");
+  return record_->type;
 }
 
 ShardedTensor ShardedTensor::gradient() const {
-  BRIGADE_CHECK(local_.grad().defined(), type_.to_string());
-  return ShardedTensor(*program_, dual(type_), local_.grad());
+  BRIGADE_CHECK(local_.grad().defined(), type().to_string());
+  return ShardedTensor(*program_, dual(type()), local_.grad());
 }
 
 TensorType dual(const TensorType& type) {

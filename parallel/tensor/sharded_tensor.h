@@ -18,6 +18,7 @@
 namespace brigade::tensor {
 
 class Program;
+struct TypeRecord;
 
 class ShardedTensor {
  public:
@@ -26,11 +27,15 @@ class ShardedTensor {
 
   /// `local` has the local shape and dtype of `type` on the program's rank; checked. Borrows the
   /// program.
-  ShardedTensor(Program& program, sharding::TensorType type, at::Tensor local);
+  ShardedTensor(Program& program, const sharding::TensorType& type, at::Tensor local);
+  /// The same with the program's record of the type.
+  ShardedTensor(Program& program, const TypeRecord* record, at::Tensor local);
 
   bool defined() const { return program_ != nullptr; }
   const at::Tensor& local() const { return local_; }
-  const sharding::TensorType& type() const { return type_; }
+  /// Of a defined tensor.
+  const sharding::TensorType& type() const;
+  const TypeRecord& record() const { return *record_; }
   Program& program() const { return *program_; }
 
   /// The local piece's gradient, after a backward, as a tensor of the dual type.
@@ -38,7 +43,7 @@ class ShardedTensor {
 
  private:
   Program* program_ = nullptr;
-  sharding::TensorType type_;
+  const TypeRecord* record_ = nullptr;
   at::Tensor local_;
 };
 

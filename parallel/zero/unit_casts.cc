@@ -104,7 +104,8 @@ class UnitCasts {
                              axes,
                              tensor::cast_bytes(kind, members(axes), bytes),
                              tensor::Pass::kStep,
-                             concat("unit ", unit.name, ": ", what)});
+                             concat("unit ", unit.name, ": ", what),
+                             "unit"});
   }
 
   tensor::Program& program_;

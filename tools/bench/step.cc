@@ -16,7 +16,6 @@
 #include "tools/bench/record.h"
 #include "tools/train/train.h"
 #include "trainer/data/sources.h"
-#include "trainer/launch/exit_code.h"
 #include "trainer/loop/model_shape.h"
 #include "trainer/loop/process_memory.h"
 #include "trainer/loop/run_rank.h"
@@ -164,17 +163,6 @@ int step(const std::vector<std::string>& command_line, std::ostream& out, std::o
     return bench_rank(config, who, out);
   };
   return train::train(command_line, rank, err, err, {.words = 3, .name = "brigade bench step"});
-}
-
-int run(const std::vector<std::string>& command_line, std::ostream& out, std::ostream& err) {
-  if (command_line.size() > 2 && command_line[2] == "step") {
-    return step(command_line, out, err);
-  }
-  const bool asks =
-      command_line.size() > 2 && (command_line[2] == "--help" || command_line[2] == "-h");
-  (asks ? out : err) << "usage: brigade bench step --config=FILE [section.key=value ...]\n\n"
-                        "  step   times training steps and prints one JSON line\n";
-  return asks ? launch::kExitDone : launch::kExitUsage;
 }
 
 }  // namespace brigade::bench

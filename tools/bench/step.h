@@ -18,7 +18,4 @@ namespace brigade::bench {
 /// (trainer/launch/exit_code.h).
 int step(const std::vector<std::string>& command_line, std::ostream& out, std::ostream& err);
 
-/// `brigade bench WHAT`: finds the benchmark; `step` is the only one so far.
-int run(const std::vector<std::string>& command_line, std::ostream& out, std::ostream& err);
-
 }  // namespace brigade::bench

@@ -2,6 +2,8 @@
 #include "trainer/loop/trainer.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
 #include "parallel/schedule/schedule.h"
+#include "parallel/tensor/ledger_agreement.h"
 #include "parallel/tensor/program.h"
 #include "trainer/data/batcher.h"
 #include "trainer/data/sources.h"
@@ -99,6 +102,7 @@ struct Trainer::Impl {
   int64_t steps_done = 0;
   int64_t samples_consumed = 0;
   int64_t skips_in_a_row = 0;
+  uint64_t last_ledger = 0;  // hash of the step before
 
   const config::RunConfig& config() const { return options.config; }
   int64_t data_rank() const { return seat.stage_rank / facts.tp; }
@@ -111,6 +115,7 @@ struct Trainer::Impl {
   Result<void> build_model();
   Result<void> build_data();
   Result<void> build_optimizer();
+  Result<void> check_ledger();
   Result<StepReport> after_step(const executor::StepResult& result, StepReport report);
 };
 
@@ -271,7 +276,26 @@ Result<StepReport> Trainer::step() {
   if (!result) {
     return fail(result.error());
   }
+  if (Result<void> equal = impl.check_ledger(); !equal) {
+    return fail(equal.error());
+  }
   return impl.after_step(*result, std::move(report));
+}
+
+// Ledgers are compared between ranks after the first step, and again when one changed anywhere.
+Result<void> Trainer::Impl::check_ledger() {
+  const uint64_t hash = program->ledger().hash();
+  std::array<int64_t, 1> changed = {hash == last_ledger ? 0 : 1};
+  last_ledger = hash;
+  Result<void> told = world
+                          ->all_reduce({collective::bytes_of(std::span<int64_t>(changed))},
+                                       DType::kInt64,
+                                       collective::ReduceOp::kMax)
+                          .wait();
+  if (!told || changed[0] == 0) {
+    return told;
+  }
+  return tensor::agree_on_ledgers(*program);
 }
 
 Result<StepReport> Trainer::Impl::after_step(const executor::StepResult& result,

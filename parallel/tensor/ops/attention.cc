@@ -2,7 +2,6 @@
 #include "parallel/tensor/ops/attention.h"
 
 #include <cmath>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "parallel/tensor/fused.h"
 #include "parallel/tensor/node.h"
 #include "parallel/tensor/parallel_rows.h"
+#include "parallel/tensor/plan_key.h"
 #include "parallel/tensor/program.h"
 
 namespace brigade::tensor {
@@ -170,23 +170,16 @@ ShardedTensor causal_attention(const ShardedTensor& q,
                                const ShardedTensor& v,
                                int64_t head_size) {
   Program& program = q.program();
-  const std::string key = concat("attention ",
-                                 head_size,
-                                 " ",
-                                 q.type().to_string(),
-                                 " ",
-                                 k.type().to_string(),
-                                 " ",
-                                 v.type().to_string());
-  const OpPlan& plan = program.plan(
-      key, [&] { return plan_attention(program.mesh(), q.type(), k.type(), v.type(), head_size); });
+  const Planned& planned = program.plan(PlanKey("causal_attention", q, k, v, head_size), [&] {
+    return plan_attention(program.mesh(), q.type(), k.type(), v.type(), head_size);
+  });
   const at::Tensor query = q.local().contiguous();
   const at::Tensor key_rows = k.local().contiguous();
   const at::Tensor value = v.local().contiguous();
   const bool compose =
       fusable({query, key_rows, value}) && query.size(1) <= kComposedAttentionLimit;
   return ShardedTensor(program,
-                       plan.local_result,
+                       planned.local_result,
                        compose ? composed(query, key_rows, value, head_size)
                                : flash(query, key_rows, value, head_size));
 }

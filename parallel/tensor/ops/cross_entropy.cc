@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/tensor/ops/cross_entropy.h"
 
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "parallel/tensor/buffers.h"
 #include "parallel/tensor/node.h"
 #include "parallel/tensor/parallel_rows.h"
+#include "parallel/tensor/plan_key.h"
 #include "parallel/tensor/program.h"
 
 namespace brigade::tensor {
@@ -63,7 +63,8 @@ void join_ranks(Program& program, const AxisNames& axes, at::Tensor& values, Red
        axes,
        cast_bytes(sharding::CastKind::kAllReduce, members, static_cast<int64_t>(values.nbytes())),
        Pass::kForward,
-       op == ReduceOp::kMax ? "cross_entropy: largest logit" : "cross_entropy: sum and target"});
+       op == ReduceOp::kMax ? "cross_entropy: largest logit" : "cross_entropy: sum and target",
+       "cross_entropy"});
   collective::Work work = program.group(axes).all_reduce({bytes_of(values)}, DType::kFloat32, op);
   value_or_throw(work.wait());
 }
@@ -156,10 +157,9 @@ class CrossEntropyNode final : public OpNode {
 
 ShardedTensor cross_entropy(const ShardedTensor& logits, const ShardedTensor& targets) {
   Program& program = logits.program();
-  const std::string key =
-      concat("cross_entropy ", logits.type().to_string(), " ", targets.type().to_string());
-  const OpPlan& plan = program.plan(
-      key, [&] { return plan_cross_entropy(program.mesh(), logits.type(), targets.type()); });
+  const Planned& planned = program.plan(PlanKey("cross_entropy", logits, targets), [&] {
+    return plan_cross_entropy(program.mesh(), logits.type(), targets.type());
+  });
   const size_t vocabulary_dim = logits.type().global.size() - 1;
   const AxisNames& axes = logits.type().spec.dim(vocabulary_dim);
   const int64_t first = sharding::NamedSharding{program.mesh(), logits.type().spec}
@@ -181,7 +181,7 @@ ShardedTensor cross_entropy(const ShardedTensor& logits, const ShardedTensor& ta
   if (needs_gradient({scores})) {
     record(make_node<CrossEntropyNode>(scores, ids, facts, first), {scores}, losses);
   }
-  return ShardedTensor(program, plan.local_result, losses);
+  return ShardedTensor(program, planned.local_result, losses);
 }
 
 }  // namespace brigade::tensor

@@ -10,11 +10,12 @@
 
 #include "parallel/base/text.h"
 #include "parallel/kernels/silu_gate.h"
-#include "parallel/tensor/casts.h"
 #include "parallel/tensor/fused.h"
 #include "parallel/tensor/node.h"
 #include "parallel/tensor/parallel_rows.h"
+#include "parallel/tensor/plan_key.h"
 #include "parallel/tensor/program.h"
+#include "parallel/tensor/run_op.h"
 
 namespace brigade::tensor {
 namespace {
@@ -22,14 +23,13 @@ namespace {
 using sharding::OpPlan;
 using torch::autograd::SavedVariable;
 
-const OpPlan& elementwise_plan(std::string_view op,
-                               const ShardedTensor& a,
-                               const ShardedTensor& b,
-                               bool linear,
-                               bool broadcasts) {
+const Planned& elementwise_plan(std::string_view op,
+                                const ShardedTensor& a,
+                                const ShardedTensor& b,
+                                bool linear,
+                                bool broadcasts) {
   Program& program = a.program();
-  const std::string key = concat(op, " ", a.type().to_string(), " ", b.type().to_string());
-  return program.plan(key, [&]() -> Result<OpPlan> {
+  return program.plan(PlanKey(op, a, b), [&]() -> Result<OpPlan> {
     if (!broadcasts && a.type().global != b.type().global) {
       return fail(ErrorCode::kType,
                   concat(op,
@@ -96,29 +96,29 @@ class SiluGateNode final : public OpNode {
   SavedVariable up_;
 };
 
+at::Tensor silu_gated(const at::Tensor& gate, const at::Tensor& up) {
+  at::Tensor result = silu_gate_local(gate, up);
+  if (needs_gradient({gate, up})) {
+    record(make_node<SiluGateNode>(gate, up), {gate, up}, result);
+  }
+  return result;
+}
+
 }  // namespace
 
 ShardedTensor add(const ShardedTensor& a, const ShardedTensor& b) {
-  const OpPlan& plan = elementwise_plan("add", a, b, /*linear=*/true, /*broadcasts=*/true);
-  const ShardedTensor left = cast(a, plan.inputs[0], plan.reason);
-  const ShardedTensor right = cast(b, plan.inputs[1], plan.reason);
-  return cast(ShardedTensor(a.program(), plan.local_result, left.local() + right.local()),
-              plan.output,
-              plan.reason);
+  const Planned& planned = elementwise_plan("add", a, b, /*linear=*/true, /*broadcasts=*/true);
+  return run(
+      planned,
+      [](const at::Tensor& left, const at::Tensor& right) { return at::add(left, right); },
+      a,
+      b);
 }
 
 ShardedTensor silu_gate(const ShardedTensor& gate, const ShardedTensor& up) {
-  const OpPlan& plan =
+  const Planned& planned =
       elementwise_plan("silu_gate", gate, up, /*linear=*/false, /*broadcasts=*/false);
-  const ShardedTensor left = cast(gate, plan.inputs[0], plan.reason);
-  const ShardedTensor right = cast(up, plan.inputs[1], plan.reason);
-  at::Tensor result = silu_gate_local(left.local(), right.local());
-  if (needs_gradient({left.local(), right.local()})) {
-    record(make_node<SiluGateNode>(left.local(), right.local()),
-           {left.local(), right.local()},
-           result);
-  }
-  return cast(ShardedTensor(gate.program(), plan.local_result, result), plan.output, plan.reason);
+  return run(planned, silu_gated, gate, up);
 }
 
 }  // namespace brigade::tensor

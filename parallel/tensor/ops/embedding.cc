@@ -11,14 +11,13 @@
 #include "parallel/base/text.h"
 #include "parallel/sharding/embedding_plan.h"
 #include "parallel/sharding/named_sharding.h"
-#include "parallel/tensor/casts.h"
 #include "parallel/tensor/node.h"
+#include "parallel/tensor/plan_key.h"
 #include "parallel/tensor/program.h"
+#include "parallel/tensor/run_op.h"
 
 namespace brigade::tensor {
 namespace {
-
-using sharding::OpPlan;
 
 /// The rows of the vocabulary that this rank holds.
 struct LocalVocabulary {
@@ -105,20 +104,22 @@ at::Tensor look_up(const at::Tensor& table,
 
 ShardedTensor embedding(const ShardedTensor& table, const ShardedTensor& tokens) {
   Program& program = table.program();
-  const std::string key =
-      concat("embedding ", table.type().to_string(), " ", tokens.type().to_string());
-  const OpPlan& plan = program.plan(key, [&] {
+  const Planned& planned = program.plan(PlanKey("embedding", tokens, table), [&] {
     return sharding::plan_embedding(program.mesh(), table.type(), tokens.type(), {});
   });
-  const ShardedTensor ids = cast(tokens, plan.inputs[0], plan.reason);
-  const ShardedTensor rows = cast(table, plan.inputs[1], plan.reason);
-  const sharding::Box box = sharding::NamedSharding{program.mesh(), rows.type().spec}.box(
-      rows.type().global, program.rank());
-  const LocalVocabulary vocabulary{box.dims[0], box.dims[0].size() == rows.type().global[0]};
-  const ShardedTensor result(program,
-                             plan.local_result,
-                             look_up(rows.local(), ids.local(), vocabulary, rows.type().global[0]));
-  return cast(result, plan.output, plan.reason);
+  const sharding::TensorType& rows_type =
+      planned.inputs[1].to != nullptr ? planned.inputs[1].to->type : table.type();
+  const sharding::Interval held = sharding::NamedSharding{program.mesh(), rows_type.spec}
+                                      .box(rows_type.global, program.rank())
+                                      .dims[0];
+  const int64_t rows_in_all = rows_type.global[0];
+  return run(
+      planned,
+      [&](const at::Tensor& ids, const at::Tensor& rows) {
+        return look_up(rows, ids, {held, held.size() == rows_in_all}, rows_in_all);
+      },
+      tokens,
+      table);
 }
 
 }  // namespace brigade::tensor

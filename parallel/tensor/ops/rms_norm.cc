@@ -2,7 +2,7 @@
 #include "parallel/tensor/ops/rms_norm.h"
 
 #include <array>
-#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -12,15 +12,17 @@
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
 #include "parallel/kernels/rms_norm.h"
-#include "parallel/tensor/casts.h"
 #include "parallel/tensor/fused.h"
 #include "parallel/tensor/node.h"
 #include "parallel/tensor/parallel_rows.h"
+#include "parallel/tensor/plan_key.h"
 #include "parallel/tensor/program.h"
+#include "parallel/tensor/run_op.h"
 
 namespace brigade::tensor {
 namespace {
 
+using sharding::TensorType;
 using torch::autograd::SavedVariable;
 
 kernels::RmsNormShape shape_of(const at::Tensor& x) {
@@ -132,46 +134,54 @@ class RmsNormNode final : public OpNode {
   at::Tensor inverse_;
 };
 
-}  // namespace
+Result<sharding::OpPlan> plan_rms_norm(const mesh::Mesh& mesh,
+                                       const TensorType& x,
+                                       const TensorType& gain) {
+  const size_t last = x.global.size() - 1;
+  if (gain.global != sharding::Shape{x.global[last]}) {
+    return fail(ErrorCode::kType,
+                concat("rms_norm needs one gain per element of a row: x ",
+                       x.to_string(mesh),
+                       ", gain ",
+                       gain.to_string(mesh)));
+  }
+  if (!x.spec.dim(last).empty()) {
+    return fail(
+        ErrorCode::kType,
+        concat("rms_norm needs every row whole, but the last dim is sharded; reshard() it first: ",
+               x.to_string(mesh)));
+  }
+  return sharding::plan_elementwise(
+      mesh, "rms_norm", std::array<TensorType, 2>{x, gain}, /*linear=*/false);
+}
 
-ShardedTensor rms_norm(const ShardedTensor& x, const ShardedTensor& gain, double eps) {
-  Program& program = x.program();
-  const size_t last = x.type().global.size() - 1;
-  const std::string key = concat("rms_norm ", x.type().to_string(), " ", gain.type().to_string());
-  const sharding::OpPlan& plan = program.plan(key, [&]() -> Result<sharding::OpPlan> {
-    if (gain.type().global != sharding::Shape{x.type().global[last]}) {
-      return fail(ErrorCode::kType,
-                  concat("rms_norm needs one gain per element of a row: x ",
-                         x.type().to_string(),
-                         ", gain ",
-                         gain.type().to_string()));
-    }
-    if (!x.type().spec.dim(last).empty()) {
-      return fail(
-          ErrorCode::kType,
-          concat(
-              "rms_norm needs every row whole, but the last dim is sharded; reshard() it first: ",
-              x.type().to_string()));
-    }
-    return sharding::plan_elementwise(program.mesh(),
-                                      "rms_norm",
-                                      std::array<sharding::TensorType, 2>{x.type(), gain.type()},
-                                      false);
-  });
-  const ShardedTensor input = cast(x, plan.inputs[0], plan.reason);
-  const ShardedTensor scale = cast(gain, plan.inputs[1], plan.reason);
-  const at::Tensor rows = input.local().contiguous();
-  BRIGADE_CHECK(scale.local().is_contiguous());
+at::Tensor normed(const at::Tensor& x, const at::Tensor& gain, double eps) {
+  const at::Tensor rows = x.contiguous();
+  BRIGADE_CHECK(gain.is_contiguous());
   at::Tensor y;
   at::Tensor inverse;
   {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    std::tie(y, inverse) = forward(rows, scale.local(), eps);
+    std::tie(y, inverse) = forward(rows, gain, eps);
   }
-  if (needs_gradient({rows, scale.local()})) {
-    record(make_node<RmsNormNode>(rows, scale.local(), inverse), {rows, scale.local()}, y);
+  if (needs_gradient({rows, gain})) {
+    record(make_node<RmsNormNode>(rows, gain, inverse), {rows, gain}, y);
   }
-  return cast(ShardedTensor(program, plan.local_result, y), plan.output, plan.reason);
+  return y;
+}
+
+}  // namespace
+
+ShardedTensor rms_norm(const ShardedTensor& x, const ShardedTensor& gain, double eps) {
+  Program& program = x.program();
+  const Planned& planned = program.plan(PlanKey("rms_norm", x, gain), [&] {
+    return plan_rms_norm(program.mesh(), x.type(), gain.type());
+  });
+  return run(
+      planned,
+      [&](const at::Tensor& rows, const at::Tensor& scale) { return normed(rows, scale, eps); },
+      x,
+      gain);
 }
 
 }  // namespace brigade::tensor

@@ -100,7 +100,7 @@ ShardedTensor rotary(const ShardedTensor& x, const RotaryTable& table, int64_t h
   if (needs_gradient({rows})) {
     record(make_node<RotaryNode>(table, head_size), {rows}, y);
   }
-  return ShardedTensor(x.program(), type, y);
+  return ShardedTensor(x.program(), &x.record(), y);
 }
 
 }  // namespace brigade::tensor

@@ -123,13 +123,14 @@ TEST(Ledger, IsEqualOnAllRanksAndFromStepToStep) {
 }
 
 TEST(Ledger, HashesEveryFieldAndTheOrder) {
-  const LedgerEntry entry{CastKind::kGather, {"x"}, 8, Pass::kForward, "why"};
-  std::vector<LedgerEntry> changed(5, entry);
+  const LedgerEntry entry{CastKind::kGather, {"x"}, 8, Pass::kForward, "why", "op"};
+  std::vector<LedgerEntry> changed(6, entry);
   changed[0].cast = CastKind::kGatherReduced;
   changed[1].axes = {"x", "y"};
   changed[2].group_bytes = 9;
   changed[3].pass = Pass::kBackward;
   changed[4].reason = "why not";
+  changed[5].source = "other";
   const auto hash_of = [](const std::vector<LedgerEntry>& entries) {
     Ledger ledger;
     for (const LedgerEntry& one : entries) {

@@ -27,7 +27,7 @@ void expect_as_libtorch(std::string_view equation, const at::Tensor& a, const at
   const at::Tensor wanted =
       at::einsum(equation, {a.to(at::kDouble), b.to(at::kDouble)}).to(at::kFloat);
   for (const MatmulBackend backend : {MatmulBackend::kLibtorch, MatmulBackend::kOneDnn}) {
-    const at::Tensor found = local_einsum({backend, backend}, split_equation(equation), a, b);
+    const at::Tensor found = EinsumRecipe(split_equation(equation))({backend, backend}, a, b);
     EXPECT_EQ(found.sizes(), wanted.sizes()) << equation;
     EXPECT_TRUE(found.is_contiguous()) << equation;
     EXPECT_TRUE(at::allclose(found, wanted, 1e-5, 1e-5)) << equation << to_string(backend);
@@ -62,7 +62,7 @@ TEST(LocalEinsum, TakesViews) {
 
 TEST(LocalEinsum, GivesZerosOverAnEmptyContraction) {
   const at::Tensor product =
-      local_einsum({}, split_equation("ab,cb->ac"), at::empty({2, 0}), at::empty({3, 0}));
+      EinsumRecipe(split_equation("ab,cb->ac"))({}, at::empty({2, 0}), at::empty({3, 0}));
   EXPECT_TRUE(at::equal(product, at::zeros({2, 3})));
 }
 
@@ -76,8 +76,22 @@ TEST(LocalEinsum, SplitsAnEquation) {
 }
 
 TEST(LocalEinsum, RefusesASumOverOneOperandAlone) {
-  EXPECT_THROW(local_einsum({}, split_equation("ab,c->ac"), at::zeros({2, 3}), at::zeros({4})),
-               CheckFailure);
+  EXPECT_THROW(EinsumRecipe(split_equation("ab,c->ac")), CheckFailure);
+}
+
+TEST(LocalEinsum, InternsAnEquationWithItsGradients) {
+  const EinsumRecipes& recipes = einsum_recipes("bsd,hd->bsh");
+  EXPECT_EQ(&einsum_recipes(std::string("bsd,hd->bsh")), &recipes);
+  EXPECT_NE(&einsum_recipes("bsd,dh->bsh"), &recipes);
+  const at::Tensor x = numbers({2, 3, 4}, 0.1);
+  const at::Tensor w = numbers({5, 4}, 0.2);
+  const at::Tensor dy = numbers({2, 3, 5}, 0.3);
+  EXPECT_TRUE(
+      at::allclose(recipes.forward({}, x, w), at::einsum("bsd,hd->bsh", {x, w}), 1e-5, 1e-5));
+  EXPECT_TRUE(
+      at::allclose(recipes.gradient_a({}, dy, w), at::einsum("bsh,hd->bsd", {dy, w}), 1e-5, 1e-5));
+  EXPECT_TRUE(
+      at::allclose(recipes.gradient_b({}, dy, x), at::einsum("bsh,bsd->hd", {dy, x}), 1e-5, 1e-5));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ at::Tensor moved(Program& program,
                  const PartitionSpec& from,
                  const CastStep& step,
                  const at::Tensor& local) {
-  return move(program, type_of(from), step, local, Pass::kStep, "because");
+  return move(program, type_of(from), step, local, {Pass::kStep, "because"});
 }
 
 TEST(Move, SlicesThisRanksRowsAndTellsNobody) {
@@ -107,7 +107,7 @@ TEST(Move, ExchangesRowsForColumns) {
     const CastStep step{CastKind::kAllToAll, {"x"}, 0, 1, to};
     const at::Tensor square = numbers({4, 2}, 0.5);
     const at::Tensor rows = square.narrow(0, 2 * program.rank(), 2);
-    EXPECT_TRUE(at::equal(move(program, from, step, rows, Pass::kStep, "because"),
+    EXPECT_TRUE(at::equal(move(program, from, step, rows, {Pass::kStep, "because"}),
                           square.narrow(1, program.rank(), 1)));
   });
 }

@@ -50,10 +50,10 @@ TEST(Program, PlansOnceForAKey) {
       plan.reason = std::to_string(++calls);
       return plan;
     };
-    const OpPlan& first = program.plan("a", make);
-    EXPECT_EQ(&program.plan("a", make), &first);
+    const Planned& first = program.plan(PlanKey("a"), make);
+    EXPECT_EQ(&program.plan(PlanKey("a"), make), &first);
     EXPECT_EQ(first.reason, "1");
-    EXPECT_EQ(program.plan("b", make).reason, "2");
+    EXPECT_EQ(program.plan(PlanKey("b"), make).reason, "2");
     EXPECT_EQ(program.plans_made(), 2);
   });
 }
@@ -62,14 +62,14 @@ TEST(Program, ThrowsARefusedPlanAndAsksAgain) {
   on_mesh({{"x", 1}}, [](Program& program) {
     const auto refuse = []() -> Result<OpPlan> { return fail(ErrorCode::kType, "no rule"); };
     try {
-      program.plan("a", refuse);
+      program.plan(PlanKey("a"), refuse);
       FAIL() << "a refused plan was taken";
     } catch (const Exception& refused) {
       EXPECT_EQ(refused.error().code, ErrorCode::kType);
       EXPECT_EQ(refused.error().text, "no rule");
     }
     EXPECT_EQ(program.plans_made(), 0);
-    EXPECT_NO_THROW(program.plan("a", [] { return Result<OpPlan>(OpPlan{}); }));
+    EXPECT_NO_THROW(program.plan(PlanKey("a"), [] { return Result<OpPlan>(OpPlan{}); }));
   });
 }
 

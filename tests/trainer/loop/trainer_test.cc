@@ -84,6 +84,26 @@ TEST(Trainer, CountsStepsSamplesAndTokens) {
   });
 }
 
+TEST(Trainer, EndsARunInWhichRanksCommunicateDifferently) {
+  const config::RunConfig config = recipe({kTp2});
+  testing::run_ranks(2, [&](collective::World& world) {
+    const auto trainer = value_or_throw(Trainer::create(
+        world, {.config = config, .training = counting_tokens(96, 50), .validation = nullptr}));
+    ASSERT_TRUE(trainer->step());
+    ASSERT_TRUE(trainer->step());
+    if (world.rank() == 1) {
+      trainer->set_observer([&](const schedule::Action&) {
+        trainer->program().ledger().write({.axes = {"tp"}, .reason = "a collective of its own"});
+      });
+    }
+    const Result<StepReport> third = trainer->step();
+    ASSERT_FALSE(third);
+    EXPECT_EQ(third.error().code, ErrorCode::kMismatch);
+    EXPECT_NE(third.error().text.find("the ledger of group tp"), std::string::npos)
+        << third.error().text;
+  });
+}
+
 TEST(Trainer, LearnsItsSamples) {
   on_each_rank({"optimizer.lr=1e-2", "training.steps=60"}, nullptr, [](Trainer& trainer) {
     const double first = value_or_throw(trainer.step()).loss;
