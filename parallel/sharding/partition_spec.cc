@@ -11,6 +11,7 @@
 #include "parallel/base/mutex.h"
 #include "parallel/base/text.h"
 #include "parallel/sharding/scanner.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 
@@ -247,45 +248,46 @@ Result<void> PartitionSpec::check(const mesh::Mesh& mesh, size_t rank) const {
   for (const auto& [axis, where] : mentions(*this)) {
     if (!mesh.has_axis(axis)) {
       const auto near = nearest_name(axis, names_of(mesh));
-      return fail(ErrorCode::kType,
-                  concat("axis \"",
-                         axis,
-                         "\" of ",
-                         where,
-                         " in spec ",
-                         to_string(),
-                         " is not in the mesh ",
-                         mesh.to_string(),
-                         near ? concat("; did you mean \"", *near, "\"?") : std::string()));
+      return fail_type(rule::kUnknownAxis,
+                       concat("axis \"",
+                              axis,
+                              "\" of ",
+                              where,
+                              " in spec ",
+                              to_string(),
+                              " is not in the mesh ",
+                              mesh.to_string(),
+                              near ? concat("; did you mean \"", *near, "\"?") : std::string()));
     }
     const auto [first, fresh] = seen.emplace(axis, where);
     if (!fresh) {
-      return fail(ErrorCode::kType,
-                  concat("axis \"",
-                         axis,
-                         "\" (size ",
-                         mesh.axis_size(axis),
-                         ") is used twice in spec ",
-                         to_string(),
-                         ", for ",
-                         first->second,
-                         " and for ",
-                         where));
+      const bool both_dims = where.starts_with("dim") && first->second.starts_with("dim");
+      return fail_type(both_dims ? rule::kAxisTwice : rule::kAxisInTwoSets,
+                       concat("axis \"",
+                              axis,
+                              "\" (size ",
+                              mesh.axis_size(axis),
+                              ") is used twice in spec ",
+                              to_string(),
+                              ", for ",
+                              first->second,
+                              " and for ",
+                              where));
     }
   }
   if (dims() > rank) {
-    return fail(ErrorCode::kType,
-                concat("spec ",
-                       to_string(),
-                       " splits dim ",
-                       dims() - 1,
-                       " over ",
-                       join(data_->dims.back()),
-                       " (",
-                       mesh.axes_size(data_->dims.back()),
-                       " parts), but the tensor has ",
-                       rank,
-                       rank == 1 ? " dim" : " dims"));
+    return fail_type(rule::kSpecTooLong,
+                     concat("spec ",
+                            to_string(),
+                            " splits dim ",
+                            dims() - 1,
+                            " over ",
+                            join(data_->dims.back()),
+                            " (",
+                            mesh.axes_size(data_->dims.back()),
+                            " parts), but the tensor has ",
+                            rank,
+                            rank == 1 ? " dim" : " dims"));
   }
   return {};
 }
