@@ -2,25 +2,13 @@
 #include "models/llama/config.h"
 
 #include <array>
-#include <string>
 #include <utility>
-#include <vector>
 
+#include "models/decoder/sizes.h"
 #include "parallel/base/text.h"
 
 namespace brigade::llama {
 namespace {
-
-/// "1, 2, 4": the divisors of `value`.
-std::string divisors(int64_t value) {
-  std::vector<int64_t> found;
-  for (int64_t candidate = 1; candidate <= value; ++candidate) {
-    if (value % candidate == 0) {
-      found.push_back(candidate);
-    }
-  }
-  return join(found);
-}
 
 Result<void> check_sizes(const Config& config) {
   const std::array<std::pair<const char*, int64_t>, 6> sizes = {
@@ -30,23 +18,12 @@ Result<void> check_sizes(const Config& config) {
        {"n_kv_heads", config.n_kv_heads},
        {"ffn_dim", config.ffn_dim},
        {"vocab_size", config.vocab_size}}};
-  for (const auto& [name, size] : sizes) {
-    if (size < 1) {
-      return fail(ErrorCode::kUsage, concat("model.", name, " must be at least 1, found ", size));
-    }
-  }
-  return {};
+  return decoder::check_at_least_one(sizes);
 }
 
 Result<void> check_heads(const Config& config) {
-  if (config.dim % config.n_heads != 0) {
-    return fail(ErrorCode::kUsage,
-                concat("model.dim = ",
-                       config.dim,
-                       " does not divide into model.n_heads = ",
-                       config.n_heads,
-                       "; n_heads may be ",
-                       divisors(config.dim)));
+  if (Result<void> divide = decoder::check_heads_divide(config.dim, config.n_heads); !divide) {
+    return divide;
   }
   if (config.head_size() % 2 != 0) {
     return fail(ErrorCode::kUsage,
@@ -64,7 +41,7 @@ Result<void> check_heads(const Config& config) {
                        " is no multiple of model.n_kv_heads = ",
                        config.n_kv_heads,
                        "; n_kv_heads may be ",
-                       divisors(config.n_heads)));
+                       decoder::divisors(config.n_heads)));
   }
   return {};
 }
@@ -78,23 +55,12 @@ Result<void> check(const Config& config, int64_t tensor_ranks) {
   if (Result<void> heads = check_heads(config); !heads) {
     return heads;
   }
-  if (config.n_heads % tensor_ranks != 0) {
-    return fail(ErrorCode::kUsage,
-                concat(config.n_heads,
-                       " query heads cannot be split over tp=",
-                       tensor_ranks,
-                       "; tp may be ",
-                       divisors(config.n_kv_heads)));
-  }
-  if (config.n_kv_heads % tensor_ranks != 0) {
-    return fail(ErrorCode::kUsage,
-                concat(config.n_kv_heads,
-                       " key-value heads cannot be split over tp=",
-                       tensor_ranks,
-                       "; tp may be ",
-                       divisors(config.n_kv_heads)));
-  }
-  return {};
+  const int64_t allowed = config.n_kv_heads;
+  Result<void> split =
+      decoder::check_heads_split(config.n_heads, "query heads", tensor_ranks, allowed);
+  return split ? decoder::check_heads_split(
+                     config.n_kv_heads, "key-value heads", tensor_ranks, allowed)
+               : split;
 }
 
 int64_t parameter_count(const Config& config) {

@@ -114,8 +114,4 @@ std::vector<ParameterFacts> stage_facts(const Config& config, int64_t stage, int
   return facts;
 }
 
-zero::AxisRules tensor_parallel_rules() {
-  return {{"vocab", {"tp"}}, {"heads", {"tp"}}, {"kv_heads", {"tp"}}, {"mlp", {"tp"}}};
-}
-
 }  // namespace brigade::llama

@@ -9,7 +9,6 @@
 #include "models/llama/config.h"
 #include "parallel/sharding/interval.h"
 #include "parallel/sharding/parameter_facts.h"
-#include "parallel/zero/placement.h"
 
 namespace brigade::llama {
 
@@ -22,9 +21,5 @@ sharding::Interval stage_layers(const Config& config, int64_t stage, int64_t sta
 std::vector<sharding::ParameterFacts> stage_facts(const Config& config,
                                                   int64_t stage,
                                                   int64_t stages);
-
-/// Tensor parallelism as placement: vocabulary, heads and the hidden dim of the feed-forward over
-/// "tp".
-zero::AxisRules tensor_parallel_rules();
 
 }  // namespace brigade::llama

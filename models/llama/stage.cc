@@ -2,7 +2,6 @@
 #include "models/llama/stage.h"
 
 #include <string>
-#include <utility>
 
 #include "models/llama/facts.h"
 #include "parallel/base/text.h"
@@ -13,7 +12,6 @@
 #include "parallel/tensor/ops/elementwise.h"
 #include "parallel/tensor/ops/embedding.h"
 #include "parallel/tensor/ops/rms_norm.h"
-#include "parallel/tensor/program.h"
 
 namespace brigade::llama {
 
@@ -21,35 +19,19 @@ namespace brigade::llama {
 // feed-forward, v vocabulary.
 using tensor::ShardedTensor;
 
-namespace {
-
-/// Entering a block of products whose weights are split over "tp": from here on gradients are
-/// unfinished sums over "tp", joined once by this cast's backward and not once per product.
-ShardedTensor enter_tensor_parallel(const ShardedTensor& x, std::string_view reason) {
-  return tensor::reshard(x, x.type().spec.with_reduced({"tp"}), reason);
-}
-
-}  // namespace
-
 LlamaStage::LlamaStage(const Config& config,
-                       int64_t stage,
-                       int64_t stages,
-                       int64_t sequence,
-                       mesh::AxisNames batch_axes,
+                       const decoder::StagePlace& place,
                        tensor::Program& program,
                        zero::ParameterSet& parameters)
     : config_(config),
-      stage_(stage),
-      stages_(stages),
-      batch_axes_(std::move(batch_axes)),
-      program_(program),
+      stage_(place.stage),
+      stages_(place.stages),
+      stream_(program, place),
       parameters_(parameters),
-      rotary_(tensor::rotary_table(sequence, config.head_size(), config.rope_theta)) {}
+      rotary_(tensor::rotary_table(place.sequence, config.head_size(), config.rope_theta)) {}
 
 sharding::TensorType LlamaStage::input_type(int64_t batch, int64_t sequence) const {
-  return {DType::kFloat32,
-          {batch * program_.mesh().axes_size(batch_axes_), sequence, config_.dim},
-          sharding::PartitionSpec({batch_axes_})};
+  return stream_.type(batch, sequence, config_.dim);
 }
 
 ShardedTensor LlamaStage::forward(const executor::Microbatch& microbatch,
@@ -65,16 +47,15 @@ ShardedTensor LlamaStage::forward(const executor::Microbatch& microbatch,
 }
 
 ShardedTensor LlamaStage::embed(const executor::Microbatch& microbatch) const {
-  const ShardedTensor tokens = ids(microbatch.tokens);
-  const ShardedTensor rows = tensor::embedding(weight("model.embed_tokens.weight"), tokens);
-  return tensor::reshard(rows, tokens.type().spec, "embedding: rows of a split vocabulary");
+  const ShardedTensor rows =
+      tensor::embedding(weight("model.embed_tokens.weight"), stream_.ids(microbatch.tokens));
+  return tensor::reshard(rows, stream_.spec(), "embedding: rows of a split vocabulary");
 }
 
 ShardedTensor LlamaStage::attention(const ShardedTensor& x, const std::string& prefix) const {
   const ShardedTensor normed =
       tensor::rms_norm(x, weight(prefix + "input_layernorm.weight"), config_.norm_eps);
-  const ShardedTensor entered =
-      enter_tensor_parallel(normed, "attention: one gradient sum for q, k and v");
+  const ShardedTensor entered = stream_.enter(normed, "attention: one gradient sum for q, k and v");
   const auto project = [&](const char* name) {
     return tensor::einsum("bsd,hd->bsh", entered, weight(prefix + name));
   };
@@ -84,14 +65,14 @@ ShardedTensor LlamaStage::attention(const ShardedTensor& x, const std::string& p
   const ShardedTensor heads =
       tensor::causal_attention(q, k, project("self_attn.v_proj.weight"), head);
   return tensor::einsum(
-      "bsh,dh->bsd", heads, weight(prefix + "self_attn.o_proj.weight"), x.type().spec);
+      "bsh,dh->bsd", heads, weight(prefix + "self_attn.o_proj.weight"), stream_.spec());
 }
 
 ShardedTensor LlamaStage::feed_forward(const ShardedTensor& x, const std::string& prefix) const {
   const ShardedTensor normed =
       tensor::rms_norm(x, weight(prefix + "post_attention_layernorm.weight"), config_.norm_eps);
   const ShardedTensor entered =
-      enter_tensor_parallel(normed, "feed-forward: one gradient sum for gate and up");
+      stream_.enter(normed, "feed-forward: one gradient sum for gate and up");
   const ShardedTensor gate =
       tensor::einsum("bsd,fd->bsf", entered, weight(prefix + "mlp.gate_proj.weight"));
   const ShardedTensor up =
@@ -99,27 +80,19 @@ ShardedTensor LlamaStage::feed_forward(const ShardedTensor& x, const std::string
   return tensor::einsum("bsf,df->bsd",
                         tensor::silu_gate(gate, up),
                         weight(prefix + "mlp.down_proj.weight"),
-                        x.type().spec);
+                        stream_.spec());
 }
 
 ShardedTensor LlamaStage::losses(const ShardedTensor& x,
                                  const executor::Microbatch& microbatch) const {
   const ShardedTensor normed = tensor::rms_norm(x, weight("model.norm.weight"), config_.norm_eps);
-  const ShardedTensor entered = enter_tensor_parallel(normed, "head");
+  const ShardedTensor entered = stream_.enter(normed, "head");
   const ShardedTensor logits = tensor::einsum("bsd,vd->bsv", entered, weight("lm_head.weight"));
-  return tensor::cross_entropy(logits, ids(microbatch.targets));
+  return tensor::cross_entropy(logits, stream_.ids(microbatch.targets));
 }
 
 const ShardedTensor& LlamaStage::weight(const std::string& name) const {
   return parameters_.weight(name);
-}
-
-ShardedTensor LlamaStage::ids(const at::Tensor& rows) const {
-  const sharding::TensorType type{
-      DType::kInt64,
-      {rows.size(0) * program_.mesh().axes_size(batch_axes_), rows.size(1)},
-      sharding::PartitionSpec({batch_axes_})};
-  return ShardedTensor(program_, type, rows);
 }
 
 }  // namespace brigade::llama

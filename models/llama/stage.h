@@ -4,15 +4,16 @@
 ///
 /// RMSNorm before each half, rotary positions, causal grouped-query attention, SwiGLU, no biases
 /// (Touvron et al., 2023). Knows no rank: that a product is column- or row-parallel, that a
-/// vocabulary is split, that a batch is shared, all follows from the types of weights and inputs.
+/// vocabulary, a batch or a sequence is split, all follows from the types of weights and of the
+/// residual stream.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "models/decoder/residual_stream.h"
 #include "models/llama/config.h"
 #include "parallel/executor/stage.h"
-#include "parallel/mesh/mesh.h"
 #include "parallel/tensor/ops/rotary.h"
 #include "parallel/zero/parameter_set.h"
 
@@ -20,13 +21,9 @@ namespace brigade::llama {
 
 class LlamaStage final : public executor::Stage {
  public:
-  /// Borrows `program` and `parameters` (of stage_facts). `batch_axes`: the mesh axes that share a
-  /// batch, major first.
+  /// Borrows `program` and `parameters` (of stage_facts).
   LlamaStage(const Config& config,
-             int64_t stage,
-             int64_t stages,
-             int64_t sequence,
-             mesh::AxisNames batch_axes,
+             const decoder::StagePlace& place,
              tensor::Program& program,
              zero::ParameterSet& parameters);
 
@@ -44,14 +41,11 @@ class LlamaStage final : public executor::Stage {
   tensor::ShardedTensor losses(const tensor::ShardedTensor& x,
                                const executor::Microbatch& microbatch) const;
   const tensor::ShardedTensor& weight(const std::string& name) const;
-  /// This data rank's rows as a piece of the batch over all data ranks.
-  tensor::ShardedTensor ids(const at::Tensor& rows) const;
 
   Config config_;
   int64_t stage_;
   int64_t stages_;
-  mesh::AxisNames batch_axes_;
-  tensor::Program& program_;
+  decoder::ResidualStream stream_;
   zero::ParameterSet& parameters_;
   tensor::RotaryTable rotary_;
 };

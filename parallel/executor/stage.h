@@ -14,6 +14,9 @@
 /// Thread safety: belongs to one thread, the program's.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include <ATen/core/Tensor.h>
 
 #include "parallel/base/ids.h"
@@ -21,11 +24,19 @@
 
 namespace brigade::executor {
 
+/// Where a microbatch stands in training: what its random numbers may depend on (law 5), whatever
+/// the mesh.
+struct TrainingPlace {
+  int64_t step = 0;       ///< from 1
+  int64_t first_row = 0;  ///< of its rows among those of the step's global batch
+};
+
 /// One microbatch of this data rank: rows of token ids and of targets (-1 = not trained), int64
 /// [b, s].
 struct Microbatch {
   at::Tensor tokens;
   at::Tensor targets;
+  std::optional<TrainingPlace> training = {};  ///< empty in an evaluation, which draws nothing
 };
 
 class Stage {

@@ -24,7 +24,8 @@ struct ParameterFacts {
   std::string name;  ///< Hugging Face's: "model.layers.0.self_attn.q_proj.weight"
   Shape shape;       ///< global
   std::vector<std::string>
-      logical_axes;  ///< a name per dim: "vocab", "embed", "heads", "kv_heads", "mlp", "norm"
+      logical_axes;  ///< a name per dim: "vocab", "embed", "heads", "kv_heads", "mlp", "qkv",
+                     ///< "positions"; "norm" of what scales or shifts the residual stream
   Initializer initializer;
   bool decayed = true;  ///< a matrix; the optimizer's `decay` key may say all
   std::string tied_to;  ///< name of the parameter whose value this use shares; empty = its own

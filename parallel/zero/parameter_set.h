@@ -13,9 +13,10 @@
 ///   value_or_throw(parameters->gather());  // new weights to all data ranks
 ///
 /// Weights are autograd leaves of type Reduced over the data axes, so backward holds no data
-/// collective. Reducing (Unreduced -> Sharded, then an all-reduce of the shards over the replicas)
-/// and gathering run outside autograd, one collective per (unit, axes) over the list of the unit's
-/// spans: no flat buffer, no padding, no copies. Each is ledgered as a cast.
+/// collective. Reducing (Unreduced -> Sharded, then an all-reduce of the shards over the replicas,
+/// and over the axes of use by parts) and gathering run outside autograd, one collective per (unit,
+/// axes) over the list of the unit's spans: no flat buffer, no padding, no copies. Each is ledgered
+/// as a cast.
 ///
 /// Every reduction goes through reduce-scatter's tree, at stage 0 followed by an all-gather of the
 /// reduced rows, so all stages hold the same bits.
@@ -28,8 +29,8 @@
 /// Cost:          sent per rank and unit, G bytes of fp32 gradients and W of weights in the unit's
 ///                used boxes, N ranks on dp_shard and R on dp_replicate. reduce(): reduce-scatter
 ///                G(N-1)/N, then all-reduce of the own rows, 2(G/N)(R-1)/R (small ones:
-///                communicator.h), at stage 0 then all-gather G(N-1)/N. gather(): W(N-1)/N at stage
-///                1, nothing at 0.
+///                communicator.h; R includes the axes of use by parts), at stage 0 then all-gather
+///                G(N-1)/N. gather(): W(N-1)/N at stage 1, nothing at 0.
 /// Thread safety: belongs to the program's thread.
 #pragma once
 
@@ -50,6 +51,7 @@ namespace brigade::zero {
 struct Options {
   int stage = 0;  ///< 0 or 1
   AxisRules rules;
+  AxisRules parts = {};  ///< of use by parts (placement.h)
   DataAxes data;
   GradientSum::Order accumulation = GradientSum::Order::kRunning;
   DType dtype = DType::kFloat32;
@@ -92,7 +94,8 @@ class ParameterSet {
   /// ended. A parameter without one counts as zero.
   void accumulate(int64_t microbatch, int64_t microbatches);
 
-  /// Sums the accumulated gradients over the data axes. Posts all units, then waits. Collective.
+  /// Sums the accumulated gradients over the data axes and those of use by parts. Posts all units,
+  /// then waits. Collective.
   /// Errors: the communicator's.
   Result<void> reduce();
 

@@ -18,9 +18,19 @@ void list_in(std::vector<Unit>& units, Parameter& parameter) {
   auto unit = std::find_if(
       units.begin(), units.end(), [&](const Unit& known) { return known.name == name; });
   if (unit == units.end()) {
-    unit = units.insert(units.end(), Unit{name, {}});
+    unit = units.insert(units.end(), Unit{name, {}, {}});
   }
   unit->parameters.push_back(&parameter);
+  const mesh::AxisNames& axes = parameter.placement.sum_axes;
+  if (axes.empty()) {
+    return;
+  }
+  auto sum = std::find_if(
+      unit->sums.begin(), unit->sums.end(), [&](const Sum& known) { return known.axes == axes; });
+  if (sum == unit->sums.end()) {
+    sum = unit->sums.insert(unit->sums.end(), Sum{axes, {}});
+  }
+  sum->parameters.push_back(&parameter);
 }
 
 }  // namespace
@@ -67,7 +77,8 @@ Result<void> ParameterTable::add(const ParameterFacts& row) {
   if (by_name.contains(row.name)) {
     return fail(ErrorCode::kUsage, concat("parameter ", row.name, " is listed twice"));
   }
-  Result<Placement> placement = place(program.mesh(), row, options.rules, options.data);
+  Result<Placement> placement =
+      place(program.mesh(), row, options.rules, options.data, options.parts);
   if (!placement) {
     return fail(placement.error());
   }

@@ -60,13 +60,28 @@ Result<std::vector<PartitionSpec::Dim>> split_dims(const ParameterFacts& facts,
   return dims;
 }
 
-Result<void> check_data_axes(const ParameterFacts& facts,
-                             const std::vector<PartitionSpec::Dim>& dims,
-                             const mesh::AxisNames& data_axes) {
-  for (size_t i = 0; i < data_axes.size(); ++i) {
-    const std::string& axis = data_axes[i];
-    if (std::find(data_axes.begin(), data_axes.begin() + static_cast<std::ptrdiff_t>(i), axis) !=
-        data_axes.begin() + static_cast<std::ptrdiff_t>(i)) {
+/// The axes over which the rules let each rank use it for a part of the tokens, each once.
+mesh::AxisNames part_axes(const ParameterFacts& facts, const AxisRules& parts) {
+  mesh::AxisNames axes;
+  for (const std::string& logical : facts.logical_axes) {
+    const auto rule = parts.find(logical);
+    for (const std::string& axis : rule == parts.end() ? mesh::AxisNames() : rule->second) {
+      if (std::find(axes.begin(), axes.end(), axis) == axes.end()) {
+        axes.push_back(axis);
+      }
+    }
+  }
+  return axes;
+}
+
+/// `axes`: those over which the parameter is to be Reduced.
+Result<void> check_reduced_axes(const ParameterFacts& facts,
+                                const std::vector<PartitionSpec::Dim>& dims,
+                                const mesh::AxisNames& axes) {
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const std::string& axis = axes[i];
+    const auto here = axes.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::find(axes.begin(), here, axis) != here) {
       return fail(ErrorCode::kUsage, concat("data axis \"", axis, "\" is listed twice"));
     }
     for (size_t dim = 0; dim < dims.size(); ++dim) {
@@ -76,7 +91,7 @@ Result<void> check_data_axes(const ParameterFacts& facts,
                            facts.name,
                            ": mesh axis \"",
                            axis,
-                           "\" is a data axis and cannot split ",
+                           "\" shares out data or tokens and cannot split ",
                            dim_text(facts, dim),
                            " as well"));
       }
@@ -128,18 +143,22 @@ bool Placement::is_first_copy(int64_t rank) const {
 Result<Placement> place(const mesh::Mesh& mesh,
                         const ParameterFacts& facts,
                         const AxisRules& rules,
-                        const DataAxes& data) {
+                        const DataAxes& data,
+                        const AxisRules& parts) {
   Result<std::vector<PartitionSpec::Dim>> dims = split_dims(facts, rules);
   if (!dims) {
     return fail(dims.error());
   }
-  mesh::AxisNames data_axes = data.replicate;
-  data_axes.insert(data_axes.end(), data.shard.begin(), data.shard.end());
-  if (Result<void> distinct = check_data_axes(facts, *dims, data_axes); !distinct) {
+  mesh::AxisNames summed = data.replicate;
+  const mesh::AxisNames by_parts = part_axes(facts, parts);
+  summed.insert(summed.end(), by_parts.begin(), by_parts.end());
+  mesh::AxisNames reduced = summed;
+  reduced.insert(reduced.end(), data.shard.begin(), data.shard.end());
+  if (Result<void> distinct = check_reduced_axes(facts, *dims, reduced); !distinct) {
     return fail(distinct.error());
   }
   const PartitionSpec split{*dims};
-  Result<NamedSharding> used = on_mesh(mesh, split.with_reduced(data_axes), facts);
+  Result<NamedSharding> used = on_mesh(mesh, split.with_reduced(reduced), facts);
   if (!used) {
     return fail(used.error());
   }
@@ -147,13 +166,15 @@ Result<Placement> place(const mesh::Mesh& mesh,
   if (!facts.shape.empty()) {
     PartitionSpec::Dim rows = split.dim(0);
     rows.insert(rows.end(), data.shard.begin(), data.shard.end());
-    finer = split.with_dim(0, std::move(rows)).with_reduced(data.replicate);
+    finer = split.with_dim(0, std::move(rows)).with_reduced(summed);
   }
   Result<NamedSharding> shard = on_mesh(mesh, finer, facts);
   if (!shard) {
     return fail(shard.error());
   }
-  return Placement{*std::move(used), *std::move(shard), data.shard};
+  std::erase_if(summed, [&](const std::string& axis) { return mesh.axis_size(axis) == 1; });
+  return Placement{
+      *std::move(used), *std::move(shard), data.shard, mesh.in_mesh_order(std::move(summed))};
 }
 
 }  // namespace brigade::zero

@@ -8,6 +8,10 @@
 /// ZeRO shards dim 0 further: a dim split over tp becomes split over (tp, dp_shard), so the shard
 /// is a run of rows of the used box, for sizes that divide and for sizes that do not
 /// (sharding/interval.h).
+///
+/// A parameter may be used by parts over further axes: a norm's gain whose rows are split over tp
+/// along the sequence sees a part of the tokens on each rank. It is Reduced over those axes as
+/// well, and its gradient is summed over them.
 #pragma once
 
 #include <map>
@@ -35,6 +39,9 @@ struct Placement {
   /// has no dim to split and keeps its used spec; shard_rows() still gives it to one member.
   sharding::NamedSharding shard;
   mesh::AxisNames shard_axes;  ///< data.shard
+  /// Over which the gradients of equal shards are terms of one sum: data.replicate and the axes of
+  /// use by parts, of sizes above 1, in mesh order.
+  mesh::AxisNames sum_axes;
 
   /// Rows [begin, end) of the used box's dim 0 that data-shard member `member` holds, seen from
   /// `rank`. A scalar or 1-D tensor counts its elements as rows.
@@ -45,11 +52,13 @@ struct Placement {
   bool is_first_copy(int64_t rank) const;
 };
 
-/// Errors: kUsage for an axis that would split two dims of the parameter, naming both; the spec's
-/// for an axis that the mesh lacks.
+/// `parts`: over which mesh axes a parameter with such a logical axis is used by parts.
+/// Errors: kUsage for an axis that would split two dims of the parameter, naming both, or split a
+/// dim and share its tokens or data as well; the spec's for an axis that the mesh lacks.
 Result<Placement> place(const mesh::Mesh& mesh,
                         const sharding::ParameterFacts& facts,
                         const AxisRules& rules,
-                        const DataAxes& data);
+                        const DataAxes& data,
+                        const AxisRules& parts = {});
 
 }  // namespace brigade::zero

@@ -24,9 +24,9 @@ struct RowSpans {
   int64_t bytes = 0;
 };
 
-RowSpans rows_of_member(const Unit& unit, Part part, size_t member) {
+RowSpans rows_of_member(const std::vector<Parameter*>& parameters, Part part, size_t member) {
   RowSpans rows;
-  for (const Parameter* parameter : unit.parameters) {
+  for (const Parameter* parameter : parameters) {
     rows.spans.push_back(tensor::bytes_of(rows_of(parameter->*part, parameter->rows[member])));
     rows.bytes += static_cast<int64_t>(rows.spans.back().size());
   }
@@ -51,39 +51,40 @@ class UnitCasts {
   UnitCasts(tensor::Program& program, const DataAxes& data) : program_(program), data_(data) {}
 
   bool shards() const { return members(data_.shard) > 1; }
-  bool replicates() const { return members(data_.replicate) > 1; }
 
   Work post_reduce_scatter(const Unit& unit) {
     Communicator& group = program_.group(data_.shard);
     std::vector<ConstSpans> terms;
     for (size_t member = 0; member < static_cast<size_t>(group.size()); ++member) {
-      terms.push_back(read_only(rows_of_member(unit, &Parameter::gradient, member).spans));
+      terms.push_back(
+          read_only(rows_of_member(unit.parameters, &Parameter::gradient, member).spans));
     }
     write(CastKind::kReduceScatter,
           data_.shard,
           whole_bytes(unit, &Parameter::gradient),
           unit,
           "gradients");
-    return group.reduce_scatter(std::move(terms),
-                                rows_of_member(unit, &Parameter::gradient, own(group)).spans,
-                                DType::kFloat32,
-                                collective::ReduceOp::kSum);
+    return group.reduce_scatter(
+        std::move(terms),
+        rows_of_member(unit.parameters, &Parameter::gradient, own(group)).spans,
+        DType::kFloat32,
+        collective::ReduceOp::kSum);
   }
 
   /// Of the own rows, between the ranks that hold the same ones.
-  Work post_all_reduce(const Unit& unit) {
+  Work post_all_reduce(const Unit& unit, const Sum& sum) {
     const size_t member = shards() ? own(program_.group(data_.shard)) : 0;
-    RowSpans rows = rows_of_member(unit, &Parameter::gradient, member);
-    write(CastKind::kAllReduce, data_.replicate, rows.bytes, unit, "gradients");
-    return program_.group(data_.replicate)
-        .all_reduce(std::move(rows.spans), DType::kFloat32, collective::ReduceOp::kSum);
+    RowSpans rows = rows_of_member(sum.parameters, &Parameter::gradient, member);
+    write(CastKind::kAllReduce, sum.axes, rows.bytes, unit, "gradients");
+    return program_.group(sum.axes).all_reduce(
+        std::move(rows.spans), DType::kFloat32, collective::ReduceOp::kSum);
   }
 
   Work post_all_gather(const Unit& unit, Part part, CastKind kind, std::string_view what) {
     Communicator& group = program_.group(data_.shard);
     std::vector<Spans> parts;
     for (size_t member = 0; member < static_cast<size_t>(group.size()); ++member) {
-      parts.push_back(rows_of_member(unit, part, member).spans);
+      parts.push_back(rows_of_member(unit.parameters, part, member).spans);
     }
     write(kind, data_.shard, whole_bytes(unit, part), unit, what);
     ConstSpans mine = read_only(parts[own(group)]);
@@ -132,18 +133,18 @@ Result<void> reduce_gradients(tensor::Program& program,
   for (size_t i = 0; casts.shards() && i < units.size(); ++i) {
     scattered[i] = casts.post_reduce_scatter(units[i]);
   }
-  std::vector<Work> reduced(units.size());
+  std::vector<std::vector<Work>> summed(units.size());
   for (size_t i = 0; i < units.size(); ++i) {
     if (Result<void> done = scattered[i].wait(); !done) {
       return done;
     }
-    if (casts.replicates()) {
-      reduced[i] = casts.post_all_reduce(units[i]);
+    for (const Sum& sum : units[i].sums) {
+      summed[i].push_back(casts.post_all_reduce(units[i], sum));
     }
   }
   std::vector<Work> gathered(units.size());
   for (size_t i = 0; i < units.size(); ++i) {
-    if (Result<void> done = reduced[i].wait(); !done) {
+    if (Result<void> done = wait_all(summed[i]); !done) {
       return done;
     }
     if (whole && casts.shards()) {

@@ -3,7 +3,7 @@
 /// to its own tensor. Internal to the module.
 ///
 ///   reduce   Unreduced -> Sharded over data.shard, then the shards' all-reduce over
-///            data.replicate; at stage 0 the rows are gathered again
+///            data.replicate and the axes of use by parts; at stage 0 the rows are gathered again
 ///   gather   Sharded -> Reduced over data.shard
 ///
 /// A rank's gradients over all data ranks are summed along one tree: replicas are the upper part of
@@ -20,12 +20,20 @@
 
 namespace brigade::zero {
 
-struct Unit {
-  std::string name;
+/// Parameters of a unit whose shards are all-reduced over the same axes.
+struct Sum {
+  mesh::AxisNames axes;
   std::vector<Parameter*> parameters;
 };
 
-/// Sums Parameter::gradient over the data axes, in place; `whole` gives all rows to all members.
+struct Unit {
+  std::string name;
+  std::vector<Parameter*> parameters;
+  std::vector<Sum> sums;  ///< those of them that are summed over axes beside data.shard
+};
+
+/// Sums Parameter::gradient over data.shard and its sum_axes, in place; `whole` gives all rows to
+/// all members.
 /// All units are posted before the first is waited for. Collective.
 Result<void> reduce_gradients(tensor::Program& program,
                               const DataAxes& data,

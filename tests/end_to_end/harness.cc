@@ -88,7 +88,7 @@ class RandomTokens final : public data::TokenSource {
 };
 
 config::RunConfig config_of(const Trial& trial) {
-  return value_or_throw(config::load_text(kBaseRecipe, "base recipe", trial.settings));
+  return value_or_throw(config::load_text(trial.recipe, "recipe", trial.settings));
 }
 
 void load_weights(loop::Trainer& trainer, const std::string& path) {
@@ -97,10 +97,12 @@ void load_weights(loop::Trainer& trainer, const std::string& path) {
                                                const sharding::Box& box,
                                                at::Tensor& out) -> Result<void> {
     const std::string& name = facts.tied_to.empty() ? facts.name : facts.tied_to;
-    const Result<checkpoint::TensorView> view = file.tensor(name);
+    Result<checkpoint::TensorView> view = file.tensor(name);
     if (!view) {
       return fail(view.error());
     }
+    const std::vector<uint64_t> shape(facts.shape.begin(), facts.shape.end());
+    view->shape = shape;  // of the same elements in the same order; a family may split a dim
     return file.read_box(*view, box, tensor::bytes_of(out));
   }));
 }
@@ -155,7 +157,10 @@ std::vector<double> Outcome::norms() const {
 namespace {
 
 /// One rank's run; `failure` is empty unless a step failed.
-Outcome run_rank(loop::Trainer& trainer, int64_t steps) {
+Outcome run_rank(const Trial& trial,
+                 loop::Trainer& trainer,
+                 collective::World& world,
+                 int64_t steps) {
   Outcome outcome;
   for (int64_t step = 0; step < steps; ++step) {
     Result<loop::StepReport> report = trainer.step();
@@ -164,6 +169,9 @@ Outcome run_rank(loop::Trainer& trainer, int64_t steps) {
       break;
     }
     outcome.steps.push_back(*std::move(report));
+    if (trial.after_step) {
+      trial.after_step(trainer, world);
+    }
   }
   return outcome;
 }
@@ -196,7 +204,7 @@ Outcome attempt(const Trial& trial,
   std::mutex mutex;
   testing::run_ranks(trial.ranks, [&](collective::World& world) {
     const std::unique_ptr<loop::Trainer> trainer = make_trainer(trial, source, world);
-    const Outcome rank = run_rank(*trainer, steps);
+    const Outcome rank = run_rank(trial, *trainer, world, steps);
     keep_parameters(*trainer, mutex, outcome);
     const std::lock_guard<std::mutex> lock(mutex);
     if (std::exchange(first, false)) {

@@ -21,17 +21,20 @@
 
 namespace brigade::end_to_end {
 
-struct Trial {
-  int64_t ranks = 1;
-  std::vector<std::string> settings;  ///< section.key=value, over kBaseRecipe
-  std::string weights;                ///< a safetensors file; empty: initialised from the seed
-  /// Called on each rank before its first step.
-  std::function<void(loop::Trainer& trainer, collective::World& world)> prepare;
-};
-
 /// Model L of 4 key-value heads, batch 12, SGD with lr 0.1, no clipping: what a setting does not
 /// change.
 extern const char* const kBaseRecipe;
+
+struct Trial {
+  int64_t ranks = 1;
+  std::vector<std::string> settings;  ///< section.key=value, over `recipe`
+  std::string weights;                ///< a safetensors file; empty: initialised from the seed
+  /// Called on each rank before its first step.
+  std::function<void(loop::Trainer& trainer, collective::World& world)> prepare;
+  /// Called on each rank after each step.
+  std::function<void(loop::Trainer& trainer, collective::World& world)> after_step = nullptr;
+  const char* recipe = kBaseRecipe;
+};
 
 struct Outcome {
   std::vector<loop::StepReport> steps;

@@ -102,6 +102,8 @@ TEST(RandomPrograms, TrainTheCurveOfOneRank) {
     const std::vector<Way> all = ways(program.degrees);
     const Way& way =
         all[static_cast<size_t>(choices.between(0, static_cast<int64_t>(all.size()) - 1))];
+    const char* sequence = choices.coin() ? "parallelism.sequence_parallel=true"
+                                          : "parallelism.sequence_parallel=false";
     SCOPED_TRACE(concat("program ",
                         number,
                         ": ",
@@ -110,11 +112,15 @@ TEST(RandomPrograms, TrainTheCurveOfOneRank) {
                         way.name,
                         ' ',
                         join(program.model),
+                        ' ',
+                        sequence,
                         ", microbatch ",
                         program.microbatch));
     const Outcome one = train(trial_of({}, program.model + whole), source, kSteps);
     const Outcome found =
-        train(trial_of(program.degrees, program.model + parts + way.settings), source, kSteps);
+        train(trial_of(program.degrees, program.model + parts + way.settings + Settings{sequence}),
+              source,
+              kSteps);
     expect_same_curve(found, one);
     if (HasFailure()) {
       return;

@@ -11,7 +11,6 @@
 
 #include <torch/version.h>
 
-#include "models/llama/config.h"
 #include "parallel/base/text.h"
 #include "tools/bench/record.h"
 #include "tools/train/train.h"
@@ -86,7 +85,7 @@ Result<std::vector<double>> from_all(collective::World& world, double value) {
 
 StepTimes facts_of(const config::RunConfig& config, const loop::Trainer& trainer) {
   const config::RunFacts& facts = trainer.facts();
-  const llama::Config model = loop::model_of(config);
+  const std::unique_ptr<const decoder::Model> model = loop::model_of(config);
   StepTimes times;
   times.description = config.model.flavor;
   times.ranks = facts.world_size;
@@ -94,8 +93,8 @@ StepTimes facts_of(const config::RunConfig& config, const loop::Trainer& trainer
   times.global_batch = facts.global_batch;
   times.microbatch = facts.microbatch_size;
   times.tokens_per_step = facts.tokens_per_step;
-  times.parameters = llama::parameter_count(model);
-  times.flops_per_token = llama::flops_per_token(model, config.training.seq_len);
+  times.parameters = model->parameter_count();
+  times.flops_per_token = model->flops_per_token(config.training.seq_len);
   times.mesh = value_or_throw(mesh::Mesh::create(facts.axes)).to_string();
   times.optimizer = config.optimizer.name;
   times.matmul = trainer.matmul().to_string();

@@ -55,7 +55,7 @@ class ValueCheck {
 
   void key(const Key& key) {
     const Setting* given = settings_.given(key);
-    if (given == nullptr || !given->value || refused_by_optimizer(key)) {
+    if (given == nullptr || !given->value || refused_by_owner(key)) {
       return;
     }
     const Value& value = *given->value;
@@ -84,20 +84,24 @@ class ValueCheck {
   }
 
  private:
-  bool refused_by_optimizer(const Key& key) {
-    const std::string optimizer = std::get<std::string>(*settings_.value("optimizer.name"));
-    const Key* name = find_key("optimizer", "name");
-    if (key.only_optimizer.empty() || key.only_optimizer == optimizer ||
-        !holds(name->choices, optimizer)) {
+  bool refused_by_owner(const Key& key) {
+    if (key.owner_key.empty()) {
+      return false;
+    }
+    const std::string owner = std::get<std::string>(*settings_.value(key.owner_key));
+    const Key* name = find_key(key.owner_key);
+    if (key.owner == owner || !holds(name->choices, owner)) {
       return false;
     }
     problems_.add(settings_.place(key),
                   concat('`',
                          key.name,
                          "` belongs to ",
-                         key.only_optimizer,
-                         "; with optimizer.name = \"",
-                         optimizer,
+                         key.owner,
+                         "; with ",
+                         key.owner_key,
+                         " = \"",
+                         owner,
                          "\" (",
                          settings_.place(*name).text,
                          ") it must be left out"),
@@ -166,7 +170,7 @@ class CombinationCheck {
                  std::max<int64_t>(1, m.dim / m.n_heads) * m.n_heads,
                  " and ",
                  (m.dim / m.n_heads + 1) * m.n_heads));
-    } else if (m.dim / m.n_heads % 2 != 0) {
+    } else if (m.name == "llama3" && m.dim / m.n_heads % 2 != 0) {
       add("model",
           {"dim", "n_heads", "flavor"},
           concat("a head is ",

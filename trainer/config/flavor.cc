@@ -20,9 +20,7 @@ Model sized(std::string_view name, int64_t dim, int64_t layers, int64_t heads, i
   return model;
 }
 
-}  // namespace
-
-Model flavor(std::string_view name) {
+Model llama(std::string_view name) {
   if (name == "tiny") {
     return sized(name, 128, 4, 4, 384);
   }
@@ -34,6 +32,18 @@ Model flavor(std::string_view name) {
   }
   BRIGADE_CHECK(name == "debugmodel", name);
   return Model();  // torchtitan's debugmodel, with bytes for its vocabulary
+}
+
+}  // namespace
+
+Model flavor(std::string_view family, std::string_view name) {
+  Model model = llama(name);
+  if (family == "gpt2") {
+    model.name = "gpt2";
+    model.ffn_dim = 4 * model.dim;
+    model.tie_embeddings = true;
+  }
+  return model;
 }
 
 }  // namespace brigade::config

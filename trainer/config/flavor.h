@@ -8,7 +8,8 @@
 
 namespace brigade::config {
 
-/// The sizes of a flavor that the key table accepts: debugmodel, tiny, small or base.
-Model flavor(std::string_view name);
+/// The sizes of a flavor that the key table accepts: debugmodel, tiny, small or base. A family's
+/// own: the feed-forward of gpt2 is 4 x dim wide and not gated, and its head is tied.
+Model flavor(std::string_view family, std::string_view name);
 
 }  // namespace brigade::config

@@ -86,8 +86,9 @@ Key Key::when(std::string switch_name) && {
   return std::move(*this);
 }
 
-Key Key::only_with(std::string optimizer) && {
-  only_optimizer = std::move(optimizer);
+Key Key::only_with(std::string key_name, std::string value) && {
+  owner_key = std::move(key_name);
+  owner = std::move(value);
   return std::move(*this);
 }
 

@@ -40,7 +40,8 @@ struct Key {
   std::vector<std::string> asks;     ///< plain texts that are known and cannot be followed
   std::string reason;                ///< of an ask: what is not here
   std::string matters_with;          ///< "table.name" of a switch; while it is off, no asks
-  std::string only_optimizer;        ///< refused with any other optimizer.name
+  std::string owner_key;  ///< "optimizer.name": refused unless that key has the value `owner`
+  std::string owner;
   std::function<std::optional<Value>(const RunConfig&)> get;  ///< empty unless it works
   std::function<void(RunConfig&, const std::optional<Value>&)> set;
 
@@ -58,7 +59,7 @@ struct Key {
   Key one_of(std::vector<std::string> texts) &&;
   Key asking(std::vector<std::string> texts, std::string why) &&;
   Key when(std::string switch_name) &&;
-  Key only_with(std::string optimizer) &&;
+  Key only_with(std::string key_name, std::string value) &&;
 };
 
 /// A key that is known and works at its default alone; an empty `fallback`: only when left out.

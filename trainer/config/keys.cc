@@ -39,4 +39,11 @@ const Key* find_key(std::string_view table, std::string_view name) {
   return found == rows.end() ? nullptr : &*found;
 }
 
+const Key* find_key(std::string_view full_name) {
+  const size_t dot = full_name.rfind('.');
+  return dot == std::string_view::npos
+             ? nullptr
+             : find_key(full_name.substr(0, dot), full_name.substr(dot + 1));
+}
+
 }  // namespace brigade::config

@@ -22,6 +22,8 @@ const std::vector<std::string>& tables();
 
 /// nullptr when there is no such key.
 const Key* find_key(std::string_view table, std::string_view name);
+/// By "table.name".
+const Key* find_key(std::string_view full_name);
 
 /// The parts of the table, one file each.
 std::vector<Key> model_keys();        ///< [model] [optimizer] [lr_scheduler]

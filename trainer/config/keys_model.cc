@@ -20,15 +20,19 @@ std::vector<Key> architecture_keys() {
       model("n_heads", &Model::n_heads, "query heads").at_least(1).at_most(1 << 12),
       model(
           "n_kv_heads", &Model::n_kv_heads, "key and value heads; n_heads when only that is given")
-          .at_least(1),
-      model("ffn_dim", &Model::ffn_dim, "hidden width of the gated feed-forward")
+          .at_least(1)
+          .only_with("model.name", "llama3"),
+      model("ffn_dim", &Model::ffn_dim, "hidden width of the feed-forward")
           .at_least(1)
           .at_most(1 << 24),
       model("vocab_size", &Model::vocab_size, "token ids; text read as bytes needs 256")
           .at_least(2)
           .at_most(1 << 24),
-      model("rope_theta", &Model::rope_theta, "base of the rotary frequencies").above(0),
-      model("norm_eps", &Model::norm_eps, "added to the mean square in RMSNorm").at_least(0),
+      model("rope_theta", &Model::rope_theta, "base of the rotary frequencies")
+          .above(0)
+          .only_with("model.name", "llama3"),
+      model("norm_eps", &Model::norm_eps, "added to the mean square, or the variance, in a norm")
+          .at_least(0),
       model("tie_embeddings", &Model::tie_embeddings, "the head is the embedding"),
       later("model",
             "hf_assets_path",
@@ -68,14 +72,14 @@ std::vector<Key> optimizer_keys() {
       optimizer("beta1", &Optimizer::beta1, "decay of the first moment")
           .at_least(0)
           .below(1)
-          .only_with("AdamW"),
+          .only_with("optimizer.name", "AdamW"),
       optimizer("beta2", &Optimizer::beta2, "decay of the second moment")
           .at_least(0)
           .below(1)
-          .only_with("AdamW"),
+          .only_with("optimizer.name", "AdamW"),
       optimizer("eps", &Optimizer::eps, "added to the root of the second moment")
           .at_least(0)
-          .only_with("AdamW"),
+          .only_with("optimizer.name", "AdamW"),
       optimizer(
           "weight_decay", &Optimizer::weight_decay, "decoupled: weights shrink by lr times it")
           .at_least(0),
@@ -87,7 +91,7 @@ std::vector<Key> optimizer_keys() {
             std::string("fused"),
             "torchtitan: for-loop, foreach or fused",
             "there is one implementation, and it is fused")
-          .only_with("AdamW"),
+          .only_with("optimizer.name", "AdamW"),
       later("optimizer",
             "early_step_in_backward",
             Kind::kBool,

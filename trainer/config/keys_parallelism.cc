@@ -40,6 +40,10 @@ std::vector<Key> degree_keys() {
                   "is above 1, else 0")
           .one_of({"0", "1"})
           .asking({"2", "3"}, "0 and 1 work in this version"),
+      parallelism("sequence_parallel",
+                  &Parallelism::sequence_parallel,
+                  "tensor ranks also share the sequence between the layers' products: fewer bytes "
+                  "of activations, the same bytes sent"),
   };
 }
 

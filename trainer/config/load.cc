@@ -16,11 +16,12 @@
 namespace brigade::config {
 namespace {
 
-/// The flavor's sizes first, then every key that was given.
+/// The family's and flavor's sizes first, then every key that was given.
 RunConfig merged(const Settings& settings, const Problems& problems) {
   RunConfig config;
-  if (!problems.spoiled(*find_key("model", "flavor"))) {
-    config.model = flavor(std::get<std::string>(*settings.value("model.flavor")));
+  if (!problems.spoiled(*find_key("model.flavor")) && !problems.spoiled(*find_key("model.name"))) {
+    config.model = flavor(std::get<std::string>(*settings.value("model.name")),
+                          std::get<std::string>(*settings.value("model.flavor")));
   }
   for (const Key& key : keys()) {
     const Setting* given = settings.given(key);

@@ -9,8 +9,16 @@
 namespace brigade::config {
 namespace {
 
+/// Whether the key means something here: it may belong to one optimizer or family alone.
+bool applies(const Key& key, const RunConfig& config) {
+  if (key.owner_key.empty()) {
+    return true;
+  }
+  return find_key(key.owner_key)->get(config) == Value(key.owner);
+}
+
 bool printed(const Key& key, const RunConfig& config) {
-  return key.works && (key.only_optimizer.empty() || key.only_optimizer == config.optimizer.name) &&
+  return key.works && applies(key, config) &&
          !(key.full_name() == "validation.fraction" && config.validation.dataset_path);
 }
 
@@ -37,8 +45,8 @@ std::string condition(const Key& key) {
   }
   const std::string accepted = key.accepted();
   return concat(accepted,
-                accepted.empty() || key.only_optimizer.empty() ? "" : "; ",
-                key.only_optimizer.empty() ? "" : concat("for ", key.only_optimizer, " alone"));
+                accepted.empty() || key.owner.empty() ? "" : "; ",
+                key.owner.empty() ? "" : concat("for ", key.owner, " alone"));
 }
 
 }  // namespace

@@ -241,6 +241,9 @@ class Resolver {
            config_.training.seq_len,
            " tokens, whatever validation.local_batch_size and validation.seq_len say");
     }
+    if (config_.parallelism.sequence_parallel && facts_.tp == 1) {
+      note("sequence_parallel changes nothing: there is one tensor rank");
+    }
     if (facts_.pp > 1 && facts_.microbatches < facts_.pp) {
       note("m ", facts_.microbatches, " is below pp ", facts_.pp, ": some stages are always idle");
     }

@@ -29,7 +29,7 @@ struct Job {
 
 /// The sizes are those of the flavor, with the keys that were given on top.
 struct Model {
-  std::string name = "llama3";
+  std::string name = "llama3";  ///< "llama3" or "gpt2"
   std::string flavor = "debugmodel";
   int64_t dim = 256;
   int64_t n_layers = 6;
@@ -111,6 +111,7 @@ struct Parallelism {
   std::string pipeline_parallel_schedule = "1F1B";
   int64_t pipeline_parallel_microbatch_size = 1;
   std::optional<int64_t> zero_stage;  ///< empty: 1 when dp_shard > 1, else 0
+  bool sequence_parallel = false;
 
   bool operator==(const Parallelism&) const = default;
 };

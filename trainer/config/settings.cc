@@ -24,8 +24,7 @@ const Setting* Settings::given(const Key& key) const {
 }
 
 std::optional<Value> Settings::value(std::string_view full_name) const {
-  const size_t dot = full_name.rfind('.');
-  const Key* key = find_key(full_name.substr(0, dot), full_name.substr(dot + 1));
+  const Key* key = find_key(full_name);
   BRIGADE_CHECK(key != nullptr, full_name);
   const Setting* setting = given(*key);
   return setting != nullptr ? setting->value : key->fallback;

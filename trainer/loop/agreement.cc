@@ -110,6 +110,11 @@ Result<void> check_streams(const config::RunConfig& config, const config::RunFac
       }
     }
   }
+  for (const std::string& name : model_of(config)->dropout_names()) {
+    if (distinct) {
+      distinct = add("dropout", name);
+    }
+  }
   return distinct;
 }
 

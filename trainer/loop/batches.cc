@@ -26,7 +26,8 @@ Result<executor::Microbatch> read_rows(const data::TokenSource& source,
                                        int64_t first,
                                        int64_t count) {
   executor::Microbatch microbatch{at::empty({count, source.seq_len()}, at::kLong),
-                                  at::empty({count, source.seq_len()}, at::kLong)};
+                                  at::empty({count, source.seq_len()}, at::kLong),
+                                  std::nullopt};
   for (int64_t i = 0; i < count; ++i) {
     const int64_t sample = first + i;
     const bool there = sample < source.sample_count();
@@ -44,11 +45,14 @@ Result<executor::Microbatch> read_rows(const data::TokenSource& source,
 
 }  // namespace
 
-executor::Batch to_tensors(const data::StepBatch& batch, int64_t microbatch_size) {
+executor::Batch to_tensors(const data::StepBatch& batch, int64_t microbatch_size, int64_t step) {
   executor::Batch result{{}, batch.trained_tokens};
+  int64_t first_row = batch.first_microbatch * microbatch_size;
   for (const data::Microbatch& microbatch : batch.microbatches) {
-    result.microbatches.push_back(
-        {rows(microbatch.tokens, microbatch_size), rows(microbatch.targets, microbatch_size)});
+    result.microbatches.push_back({rows(microbatch.tokens, microbatch_size),
+                                   rows(microbatch.targets, microbatch_size),
+                                   executor::TrainingPlace{step, first_row}});
+    first_row += microbatch_size;
   }
   return result;
 }

@@ -9,7 +9,8 @@
 
 namespace brigade::loop {
 
-executor::Batch to_tensors(const data::StepBatch& batch, int64_t microbatch_size);
+/// Of training step `step` (from 1), which its microbatches know as their place.
+executor::Batch to_tensors(const data::StepBatch& batch, int64_t microbatch_size, int64_t step);
 
 /// Validation batch `index` (from 0) in source order. Rows beyond the last sample repeat the first
 /// one with no target trained.

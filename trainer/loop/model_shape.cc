@@ -4,7 +4,9 @@
 #include <array>
 #include <string>
 
-#include "models/llama/facts.h"
+#include "models/decoder/placement_rules.h"
+#include "models/llama/model.h"
+#include "parallel/base/check.h"
 #include "parallel/base/dtype.h"
 
 namespace brigade::loop {
@@ -16,10 +18,7 @@ int64_t states_per_element(const config::RunConfig& config) {
   return config.optimizer.name == "AdamW" ? 2 : 0;
 }
 
-}  // namespace
-
-llama::Config model_of(const config::RunConfig& config) {
-  const config::Model& model = config.model;
+llama::Config llama_of(const config::Model& model) {
   return {.dim = model.dim,
           .n_layers = model.n_layers,
           .n_heads = model.n_heads,
@@ -29,6 +28,13 @@ llama::Config model_of(const config::RunConfig& config) {
           .rope_theta = model.rope_theta,
           .norm_eps = model.norm_eps,
           .tie_embeddings = model.tie_embeddings};
+}
+
+}  // namespace
+
+std::unique_ptr<const decoder::Model> model_of(const config::RunConfig& config) {
+  BRIGADE_CHECK(config.model.name == "llama3", config.model.name);
+  return std::make_unique<llama::LlamaModel>(llama_of(config.model));
 }
 
 mesh::Mesh stage_mesh(const mesh::Mesh& world_mesh) {
@@ -43,7 +49,7 @@ Seat seat_of(const mesh::Mesh& world_mesh, int64_t world_rank) {
 std::vector<sharding::ParameterFacts> parameters_of(const config::RunConfig& config,
                                                     int64_t stage,
                                                     int64_t stages) {
-  std::vector<sharding::ParameterFacts> facts = llama::stage_facts(model_of(config), stage, stages);
+  std::vector<sharding::ParameterFacts> facts = model_of(config)->stage_facts(stage, stages);
   for (sharding::ParameterFacts& parameter : facts) {
     parameter.decayed = parameter.decayed || config.optimizer.decay == "all";
   }
@@ -52,7 +58,9 @@ std::vector<sharding::ParameterFacts> parameters_of(const config::RunConfig& con
 
 zero::Options zero_options(const config::RunConfig& config, const config::RunFacts& facts) {
   return {.stage = static_cast<int>(facts.zero_stage),
-          .rules = llama::tensor_parallel_rules(),
+          .rules = decoder::tensor_parallel_rules(),
+          .parts = config.parallelism.sequence_parallel ? decoder::sequence_parallel_rules()
+                                                        : zero::AxisRules(),
           .data = {.replicate = {"dp_replicate"}, .shard = {"dp_shard"}},
           .accumulation = config.debug.deterministic ? zero::GradientSum::Order::kTree
                                                      : zero::GradientSum::Order::kRunning};
@@ -69,7 +77,7 @@ Result<RankBytes> rank_bytes(const config::RunConfig& config,
   RankBytes bytes;
   for (const sharding::ParameterFacts& parameter : parameters_of(config, seat.stage, facts.pp)) {
     const Result<zero::Placement> placement =
-        zero::place(mesh, parameter, options.rules, options.data);
+        zero::place(mesh, parameter, options.rules, options.data, options.parts);
     if (!placement) {
       return fail(placement.error());
     }

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "models/llama/config.h"
+#include "models/decoder/model.h"
 #include "parallel/mesh/mesh.h"
 #include "parallel/sharding/parameter_facts.h"
 #include "parallel/zero/parameter_set.h"
@@ -14,7 +15,8 @@
 
 namespace brigade::loop {
 
-llama::Config model_of(const config::RunConfig& config);
+/// Of the family that model.name says.
+std::unique_ptr<const decoder::Model> model_of(const config::RunConfig& config);
 
 /// Pipeline stage of a world rank, and its rank within the stage's own mesh (pp is the slowest
 /// axis).

@@ -4,7 +4,6 @@
 #include <iomanip>
 #include <sstream>
 
-#include "models/llama/facts.h"
 #include "parallel/base/text.h"
 #include "trainer/loop/model_shape.h"
 
@@ -17,7 +16,7 @@ std::string contents(const config::RunConfig& config, int64_t stage, int64_t sta
   if (stage == 0) {
     parts.push_back("embedding");
   }
-  const sharding::Interval layers = llama::stage_layers(model_of(config), stage, stages);
+  const sharding::Interval layers = sharding::interval(model_of(config)->layers(), stage, stages);
   parts.push_back(layers.size() == 1 ? concat("block ", layers.begin)
                                      : concat("blocks ", layers.begin, "-", layers.end - 1));
   if (stage == stages - 1) {
@@ -75,23 +74,20 @@ void write_bytes(std::ostringstream& out,
 std::string start_block(const config::RunConfig& config,
                         const config::RunFacts& facts,
                         const std::vector<std::string>& remarks) {
-  const llama::Config model = model_of(config);
+  const std::unique_ptr<const decoder::Model> model = model_of(config);
   std::ostringstream out;
   out << "run      " << config.job.description << '\n';
-  out << "model    " << config.model.name << ": dim " << model.dim << ", " << model.n_layers
-      << " layers, " << model.n_heads << " heads (" << model.n_kv_heads << " key-value), ffn "
-      << model.ffn_dim << ", vocabulary " << model.vocab_size
-      << (model.tie_embeddings ? ", tied head" : "") << "; "
-      << with_thousands(llama::parameter_count(model)) << " parameters\n";
+  out << "model    " << config.model.name << ": " << model->description() << "; "
+      << with_thousands(model->parameter_count()) << " parameters\n";
   write_mesh(out, config, facts);
   write_bytes(out, config, facts);
   out << "batch    " << facts.batch_equation << "; " << with_thousands(facts.tokens_per_step)
       << " tokens a step\n";
   out << "plan     ZeRO stage " << facts.zero_stage << ", "
       << (facts.pp > 1 ? config.parallelism.pipeline_parallel_schedule : std::string("no pipeline"))
-      << ", " << config.optimizer.name << " lr " << config.optimizer.lr << ", "
-      << config.training.steps << " steps" << (config.debug.deterministic ? ", deterministic" : "")
-      << '\n';
+      << (config.parallelism.sequence_parallel ? ", sequence parallel" : "") << ", "
+      << config.optimizer.name << " lr " << config.optimizer.lr << ", " << config.training.steps
+      << " steps" << (config.debug.deterministic ? ", deterministic" : "") << '\n';
   for (const std::string& remark : remarks) {
     out << "         " << remark << '\n';
   }

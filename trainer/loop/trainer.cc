@@ -10,7 +10,6 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
-#include "models/llama/stage.h"
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
 #include "parallel/schedule/schedule.h"
@@ -93,7 +92,7 @@ struct Trainer::Impl {
   std::unique_ptr<Communicator> pipeline;
   std::unique_ptr<tensor::Program> program;
   std::unique_ptr<zero::ParameterSet> parameters;
-  std::unique_ptr<llama::LlamaStage> stage;
+  std::unique_ptr<executor::Stage> stage;
   std::unique_ptr<executor::Executor> executor;
   std::unique_ptr<data::Batcher> batcher;
   std::optional<optim::LearningRateSchedule> learning_rate;
@@ -169,8 +168,8 @@ Result<void> Trainer::Impl::build_program(World& all) {
 }
 
 Result<void> Trainer::Impl::build_model() {
-  const llama::Config model = model_of(config());
-  if (Result<void> possible = llama::check(model, facts.tp); !possible) {
+  const std::unique_ptr<const decoder::Model> model = model_of(config());
+  if (Result<void> possible = model->check(facts.tp); !possible) {
     return possible;
   }
   if (Result<void> distinct = check_streams(config(), facts); !distinct) {
@@ -186,13 +185,14 @@ Result<void> Trainer::Impl::build_model() {
   }
   parameters = std::move(*created);
   parameters->initialize(static_cast<uint64_t>(config().debug.seed));
-  stage = std::make_unique<llama::LlamaStage>(model,
-                                              seat.stage,
-                                              facts.pp,
-                                              options.training->seq_len(),
-                                              mesh::AxisNames{"dp_replicate", "dp_shard"},
-                                              *program,
-                                              *parameters);
+  stage = model->make_stage({.stage = seat.stage,
+                             .stages = facts.pp,
+                             .sequence = options.training->seq_len(),
+                             .batch_axes = {"dp_replicate", "dp_shard"},
+                             .sequence_parallel = config().parallelism.sequence_parallel,
+                             .seed = static_cast<uint64_t>(config().debug.seed)},
+                            *program,
+                            *parameters);
   executor = std::make_unique<executor::Executor>(
       executor::Context{.program = program.get(),
                         .stage = stage.get(),
@@ -267,7 +267,7 @@ Result<StepReport> Trainer::step() {
     return fail(read.error());
   }
   report.trained_tokens = read->trained_tokens;
-  const executor::Batch batch = to_tensors(*read, impl.facts.microbatch_size);
+  const executor::Batch batch = to_tensors(*read, impl.facts.microbatch_size, report.step);
   const Result<executor::StepResult> result = impl.executor->run_step(
       impl.actions(), batch, [&](const executor::StepResult& step) -> Result<void> {
         impl.optimizer->update(report.learning_rate, step.gradient_norm);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which collectives one forward and backward of the decoder cost, counted by axes, pass and cast.
+#include <atomic>
 #include <map>
 #include <string>
 #include <tuple>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "models/decoder/placement_rules.h"
 #include "models/llama/facts.h"
 #include "models/llama/stage.h"
 #include "parallel/base/text.h"
@@ -31,6 +33,7 @@ struct Degrees {
   int64_t tp = 1;
   int64_t layers = 1;
   int zero = 1;
+  bool sequence_parallel = false;
 };
 
 Config model(int64_t layers) {
@@ -56,13 +59,13 @@ class Model {
             value_or_throw(zero::ParameterSet::create(program,
                                                       stage_facts(model(degrees.layers), 0, 1),
                                                       {.stage = degrees.zero,
-                                                       .rules = tensor_parallel_rules(),
+                                                       .rules = decoder::tensor_parallel_rules(),
+                                                       .parts = parts_of(degrees),
                                                        .data = {{"dp_replicate"}, {"dp_shard"}}}))),
         stage_(model(degrees.layers),
-               0,
-               1,
-               kSequence,
-               {"dp_replicate", "dp_shard"},
+               {.sequence = kSequence,
+                .batch_axes = {"dp_replicate", "dp_shard"},
+                .sequence_parallel = degrees.sequence_parallel},
                program,
                *parameters_) {
     parameters_->initialize(5);
@@ -84,6 +87,10 @@ class Model {
   }
 
  private:
+  static zero::AxisRules parts_of(const Degrees& degrees) {
+    return degrees.sequence_parallel ? decoder::sequence_parallel_rules() : zero::AxisRules();
+  }
+
   tensor::Program& program_;
   std::unique_ptr<zero::ParameterSet> parameters_;
   LlamaStage stage_;
@@ -141,6 +148,59 @@ TEST(LlamaLedger, HasTheBytesOfActivationsAndOfThreeNumbersPerToken) {
     const int64_t loss = 2 * tokens * 3 * kFloat;         // the maximum; sum and target's logit
     EXPECT_EQ(bytes(model.forward_and_backward()), (4 * layers + 2) * activation + loss);
   });
+}
+
+TEST(LlamaLedger, SequenceParallelHasAGatherAndAScatterForEachAllReduce) {
+  for (const int64_t layers : {1, 3}) {
+    on_mesh({.shard = 2, .tp = 2, .layers = layers, .sequence_parallel = true},
+            [&](tensor::Program&, Model& model) {
+              // Forward: each half block is entered by a gather and left by a scatter; the
+              // embedding is left, the head is entered. The backward is the same the other way
+              // round.
+              const int64_t halves = 2 * layers;
+              const Counts wanted = {
+                  {{Pass::kForward, CastKind::kGatherReduced, "tp"}, halves + 1},
+                  {{Pass::kForward, CastKind::kReduceScatter, "tp"}, halves + 1},
+                  {{Pass::kForward, CastKind::kAllReduce, "tp"}, 2},
+                  {{Pass::kBackward, CastKind::kGatherReduced, "tp"}, halves + 1},
+                  {{Pass::kBackward, CastKind::kReduceScatter, "tp"}, halves + 1}};
+              EXPECT_EQ(count(model.forward_and_backward()), wanted);
+            });
+  }
+}
+
+TEST(LlamaLedger, SequenceParallelMovesTheBytesOfTheAllReduces) {
+  const auto moved = [](bool sequence_parallel) {
+    std::atomic<int64_t> found = 0;
+    on_mesh({.tp = 2, .layers = 2, .sequence_parallel = sequence_parallel},
+            [&](tensor::Program&, Model& model) { found = bytes(model.forward_and_backward()); });
+    return found.load();
+  };
+  EXPECT_EQ(moved(true), moved(false));
+}
+
+TEST(LlamaLedger, SequenceParallelSumsTheGainsOfEachUnitOverTensorRanks) {
+  const int64_t layers = 2;
+  for (const int zero : {0, 1}) {
+    on_mesh({.shard = 2, .tp = 2, .layers = layers, .zero = zero, .sequence_parallel = true},
+            [&](tensor::Program&, Model& model) {
+              model.forward_and_backward();
+              std::vector<LedgerEntry> over_tp;
+              for (const LedgerEntry& entry : model.reduce_and_gather()) {
+                if (entry.axes == mesh::AxisNames{"tp"}) {
+                  over_tp.push_back(entry);
+                }
+              }
+              // Two gains in a block, one beside the head; of each, the rows of one data rank.
+              ASSERT_EQ(static_cast<int64_t>(over_tp.size()), layers + 1);
+              for (size_t i = 0; i < over_tp.size(); ++i) {
+                const int64_t gains = i < static_cast<size_t>(layers) ? 2 : 1;
+                EXPECT_EQ(over_tp[i].cast, CastKind::kAllReduce);
+                EXPECT_EQ(over_tp[i].group_bytes,
+                          tensor::cast_bytes(CastKind::kAllReduce, 2, gains * 32 / 2 * kFloat));
+              }
+            });
+  }
 }
 
 TEST(LlamaLedger, IsEmptyWithoutTensorRanks) {

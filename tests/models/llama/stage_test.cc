@@ -11,6 +11,7 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include "models/decoder/placement_rules.h"
 #include "models/llama/facts.h"
 #include "parallel/tensor/program.h"
 #include "tests/support/rank_threads.h"
@@ -31,24 +32,27 @@ const Config kModel{.dim = 32,
                     .norm_eps = 1e-5,
                     .tie_embeddings = false};
 
+decoder::StagePlace place_of(int64_t stage, int64_t stages) {
+  return {.stage = stage,
+          .stages = stages,
+          .sequence = kSequence,
+          .batch_axes = {"dp_replicate", "dp_shard"},
+          .sequence_parallel = false};
+}
+
 /// A model on one rank in any number of stages, run one after the other.
 class Chain {
  public:
   Chain(tensor::Program& program, int64_t stages) {
     for (int64_t stage = 0; stage < stages; ++stage) {
       zero::Options options;
-      options.rules = tensor_parallel_rules();
+      options.rules = decoder::tensor_parallel_rules();
       options.data = {.replicate = {"dp_replicate"}, .shard = {"dp_shard"}};
       parameters_.push_back(value_or_throw(
           zero::ParameterSet::create(program, stage_facts(kModel, stage, stages), options)));
       parameters_.back()->initialize(3);
-      stages_.push_back(std::make_unique<LlamaStage>(kModel,
-                                                     stage,
-                                                     stages,
-                                                     kSequence,
-                                                     mesh::AxisNames{"dp_replicate", "dp_shard"},
-                                                     program,
-                                                     *parameters_.back()));
+      stages_.push_back(std::make_unique<LlamaStage>(
+          kModel, place_of(stage, stages), program, *parameters_.back()));
     }
   }
 

@@ -68,6 +68,12 @@ std::unique_ptr<ParameterSet> make_set(tensor::Program& program,
   return value_or_throw(ParameterSet::create(program, std::move(facts), options_of(stage)));
 }
 
+std::unique_ptr<ParameterSet> make_set_with_parts(tensor::Program& program, int stage) {
+  Options options = options_of(stage);
+  options.parts = {{"norm", {"tp"}}};
+  return value_or_throw(ParameterSet::create(program, model_facts(), std::move(options)));
+}
+
 at::Tensor microbatch_gradient(const ParameterFacts& facts, int64_t microbatch) {
   const auto stream = static_cast<double>(random_stream("gradient", facts.name) % 1000);
   const int64_t count = sharding::element_count(facts.shape);

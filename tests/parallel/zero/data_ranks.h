@@ -41,6 +41,9 @@ std::unique_ptr<ParameterSet> make_set(tensor::Program& program,
                                        int stage,
                                        std::vector<sharding::ParameterFacts> facts = model_facts());
 
+/// The same with the parameter of the logical axis "norm" used by parts over tp.
+std::unique_ptr<ParameterSet> make_set_with_parts(tensor::Program& program, int stage);
+
 /// The whole gradient of a parameter from one microbatch of the global batch.
 at::Tensor microbatch_gradient(const sharding::ParameterFacts& facts, int64_t microbatch);
 /// Their sum over [0, microbatches) along the fixed tree.

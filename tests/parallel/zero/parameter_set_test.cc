@@ -119,6 +119,27 @@ TEST(ParameterSet, ReducesToTheBitsOfTheSerialTreeAtBothStages) {
   });
 }
 
+TEST(ParameterSet, SumsOverTensorRanksWhatTheyUseByParts) {
+  for_all([](const Layout& layout, int stage, tensor::Program& program) {
+    const auto set = make_set_with_parts(program, stage);
+    set->initialize(5);
+    run_microbatches(program, *set, 2);
+    value_or_throw(set->reduce());
+    double wanted_squares = 0.0;
+    for (const Shard& shard : set->shards()) {
+      const at::Tensor serial = serial_gradient(*shard.facts, 2 * layout.data_ranks());
+      // Each tensor rank brought the whole gradient as its part.
+      const double parts = shard.facts->name == "norm" ? static_cast<double>(layout.tp) : 1.0;
+      const at::Tensor box = used_box(program, *set, *shard.facts, serial * parts);
+      EXPECT_TRUE(at::allclose(
+          shard.gradient, updated_rows(program, *set, *shard.facts, stage, box), 1e-6, 1e-5))
+          << shard.facts->name;
+      wanted_squares += (serial.to(at::kDouble) * parts).square().sum().item<double>();
+    }
+    EXPECT_NEAR(summed_squares(program, *set), wanted_squares, wanted_squares * 1e-6);
+  });
+}
+
 TEST(ParameterSet, GathersWhatEachRankUpdated) {
   const auto initial = weights_on_one_rank();
   for_all([&](const Layout& layout, int stage, tensor::Program& program) {

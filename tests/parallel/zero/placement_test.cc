@@ -127,6 +127,40 @@ TEST(Placement, ReducesWeightsOverAllDataAxes) {
             sharding::PartitionSpec({{"tp", "dp_shard"}, {}}).with_reduced({"dp_replicate"}));
 }
 
+TEST(Placement, SumsGradientsOverReplicasAndOverAxesOfUseByParts) {
+  const AxisRules parts = {{"norm", {"tp"}}};
+  const auto placed = [&](const mesh::Mesh& mesh, const char* axis) {
+    return value_or_throw(place(mesh, facts_of({8}, {axis}), kRules, kData, parts));
+  };
+  const Placement norm = placed(mesh_of(2, 2, 3), "norm");
+  EXPECT_EQ(norm.used.spec,
+            sharding::PartitionSpec().with_reduced({"dp_replicate", "dp_shard", "tp"}));
+  EXPECT_EQ(norm.sum_axes, (mesh::AxisNames{"dp_replicate", "tp"}));
+  EXPECT_EQ(placed(mesh_of(2, 2, 3), "embed").sum_axes, mesh::AxisNames{"dp_replicate"});
+  EXPECT_EQ(placed(mesh_of(1, 2, 3), "norm").sum_axes, mesh::AxisNames{"tp"});
+  EXPECT_TRUE(placed(mesh_of(1, 2, 1), "norm").sum_axes.empty());
+}
+
+TEST(Placement, CountsAParameterUsedByPartsOnce) {
+  const mesh::Mesh mesh = mesh_of(2, 2, 3);
+  const Placement norm =
+      value_or_throw(place(mesh, facts_of({8}, {"norm"}), kRules, kData, {{"norm", {"tp"}}}));
+  int64_t counted = 0;
+  for (int64_t rank = 0; rank < mesh.size(); ++rank) {
+    counted += norm.is_first_copy(rank) ? 1 : 0;
+  }
+  EXPECT_EQ(counted, 2);  // one for each of the two shards
+}
+
+TEST(Placement, RefusesToUseByPartsOverAnAxisThatSplits) {
+  const auto placed =
+      place(mesh_of(1, 2, 2), facts_of({8}, {"mlp"}), kRules, kData, {{"mlp", {"tp"}}});
+  ASSERT_FALSE(placed);
+  EXPECT_EQ(placed.error().code, ErrorCode::kUsage);
+  EXPECT_THAT(placed.error().text, HasSubstr("\"tp\" shares out data or tokens"));
+  EXPECT_THAT(placed.error().text, HasSubstr("dim 0 (mlp)"));
+}
+
 TEST(Placement, RefusesAnAxisThatWouldSplitTwoDims) {
   const auto placed = place(mesh_of(1, 2, 2), facts_of({8, 4}, {"vocab", "mlp"}), kRules, kData);
   ASSERT_FALSE(placed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/zero/unit_casts.h"
 
+#include <memory>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -21,13 +22,17 @@ using ::testing::IsEmpty;
 constexpr int64_t kEmbeddingBytes = 33 * 4;
 constexpr int64_t kBlockBytes = (35 + 5 + 35 + 1) * 4;
 
-std::vector<LedgerEntry> reduce_and_gather(tensor::Program& program, int stage) {
-  const auto set = make_set(program, stage);
+std::vector<LedgerEntry> reduce_and_gather(tensor::Program& program,
+                                           const std::unique_ptr<ParameterSet>& set) {
   set->initialize(1);
   run_microbatches(program, *set, 1);
   value_or_throw(set->reduce());
   value_or_throw(set->gather());
   return program.ledger().entries();
+}
+
+std::vector<LedgerEntry> reduce_and_gather(tensor::Program& program, int stage) {
+  return reduce_and_gather(program, make_set(program, stage));
 }
 
 LedgerEntry entry(CastKind kind, const char* axis, int64_t bytes, const char* reason) {
@@ -76,6 +81,32 @@ TEST(UnitCasts, AllReduceOverReplicasWhatTheyShare) {
                   "unit embedding: gradients"),
             entry(
                 CastKind::kAllReduce, "dp_replicate", 2 * kBlockBytes, "unit block.0: gradients")));
+  });
+}
+
+TEST(UnitCasts, SumOverTensorRanksWhatTheyUseByParts) {
+  constexpr int64_t kNormBytes = 5 * 4;
+  on_layout({.tp = 2}, [](tensor::Program& program) {
+    for (const int stage : {0, 1}) {
+      program.ledger().clear();
+      EXPECT_THAT(reduce_and_gather(program, make_set_with_parts(program, stage)),
+                  ElementsAre(entry(
+                      CastKind::kAllReduce, "tp", 2 * kNormBytes, "unit block.0: gradients")));
+    }
+  });
+}
+
+TEST(UnitCasts, JoinPartsAndReplicasInOneSum) {
+  on_layout({.replicate = 2, .tp = 2}, [](tensor::Program& program) {
+    std::vector<mesh::AxisNames> axes;
+    for (const LedgerEntry& entry : reduce_and_gather(program, make_set_with_parts(program, 0))) {
+      EXPECT_EQ(entry.cast, CastKind::kAllReduce);
+      axes.push_back(entry.axes);
+    }
+    EXPECT_THAT(axes,
+                ElementsAre(mesh::AxisNames{"dp_replicate"},
+                            mesh::AxisNames{"dp_replicate"},
+                            mesh::AxisNames{"dp_replicate", "tp"}));
   });
 }
 

@@ -9,7 +9,7 @@ namespace brigade::config {
 namespace {
 
 void expect_sizes(const char* name, int64_t dim, int64_t layers, int64_t heads, int64_t ffn) {
-  const Model model = flavor(name);
+  const Model model = flavor("llama3", name);
   EXPECT_EQ(model.flavor, name);
   EXPECT_EQ(model.dim, dim);
   EXPECT_EQ(model.n_layers, layers);
@@ -27,7 +27,7 @@ TEST(Flavor, HasTheSizesOfItsName) {
 }
 
 TEST(Flavor, IsOnlyWhatTheKeyTableAccepts) {
-  EXPECT_THROW(flavor("8B"), CheckFailure);
+  EXPECT_THROW(flavor("llama3", "8B"), CheckFailure);
 }
 
 }  // namespace

@@ -43,6 +43,16 @@ TEST(Resolve, FillsTheFreeDegreeFromTheWorld) {
                           mesh::Axis{"tp", 2}));
 }
 
+TEST(Resolve, SaysThatSequenceParallelNeedsTensorRanks) {
+  RunConfig config = on_mesh(1, 1, 2, 1);
+  config.parallelism.sequence_parallel = true;
+  EXPECT_THAT(resolved(config, 2).notes,
+              ElementsAre("sequence_parallel changes nothing: there is one tensor rank"));
+  config = on_mesh(1, 1, 1, 2);
+  config.parallelism.sequence_parallel = true;
+  EXPECT_TRUE(resolved(config, 2).notes.empty());
+}
+
 TEST(Resolve, CountsTheRanksToStart) {
   EXPECT_EQ(wanted_ranks(on_mesh(2, 1, 2, 2)), 8);
   RunConfig config = on_mesh(2, 1, -1, 2);

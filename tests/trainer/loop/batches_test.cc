@@ -33,7 +33,7 @@ std::vector<Row> rows_of(const executor::Batch& batch) {
 
 TEST(Batches, BecomeTensorsRowByRow) {
   const data::StepBatch step{{{{1, 2, 3, 4, 5, 6}, {2, 3, -1, 5, 6, -1}}}, 0, 4};
-  const executor::Batch batch = to_tensors(step, 2);
+  const executor::Batch batch = to_tensors(step, 2, 5);
   ASSERT_EQ(batch.microbatches.size(), 1U);
   EXPECT_EQ(batch.trained_tokens, 4);
   const at::Tensor tokens = at::tensor({1, 2, 3, 4, 5, 6}, at::kLong).view({2, 3});
@@ -42,12 +42,24 @@ TEST(Batches, BecomeTensorsRowByRow) {
   EXPECT_TRUE(at::equal(batch.microbatches[0].targets, targets));
 }
 
+TEST(Batches, KnowTheirPlaceInTheGlobalBatch) {
+  // A data rank whose first microbatch is the third of the step; two rows each.
+  const data::StepBatch step{{{{1, 2}, {2, 3}}, {{3, 4}, {4, 5}}}, 3, 4};
+  const executor::Batch batch = to_tensors(step, 2, 5);
+  ASSERT_EQ(batch.microbatches.size(), 2U);
+  ASSERT_TRUE(batch.microbatches[1].training);
+  EXPECT_EQ(batch.microbatches[0].training->first_row, 6);
+  EXPECT_EQ(batch.microbatches[1].training->first_row, 8);
+  EXPECT_EQ(batch.microbatches[1].training->step, 5);
+}
+
 TEST(Batches, OfValidationTakeEachRanksShareInOrder) {
   const auto source = counting_tokens(1000, 20);
   const executor::Batch batch = value_or_throw(validation_batch(
       *source, 1, {.global_batch = 8, .data_ranks = 2, .data_rank = 1, .microbatch = 2}));
   EXPECT_EQ(batch.trained_tokens, 8 * 16);
   ASSERT_EQ(batch.microbatches.size(), 2U);
+  EXPECT_FALSE(batch.microbatches[0].training);
   // Batch 1 is the samples 8 to 15; rank 1 of 2 has 12 to 15.
   EXPECT_EQ(rows_of(batch),
             (std::vector<Row>{{12 * 31, true}, {13 * 31, true}, {14 * 31, true}, {15 * 31, true}}));

@@ -60,7 +60,7 @@ TEST(ModelShape, AddsMicrobatchesAlongTheTreeWhenDeterministic) {
 }
 
 TEST(ModelShape, CountsAllOfTheModelOnOneRank) {
-  const int64_t count = llama::parameter_count(model_of(recipe()));
+  const int64_t count = model_of(recipe())->parameter_count();
   EXPECT_EQ(bytes_of_all({})[0],
             (RankBytes{.parameters = count,
                        .weights = 4 * count,
@@ -70,7 +70,7 @@ TEST(ModelShape, CountsAllOfTheModelOnOneRank) {
 }
 
 TEST(ModelShape, SharesStatesAmongDataRanksAtStageOne) {
-  const int64_t count = llama::parameter_count(model_of(recipe()));
+  const int64_t count = model_of(recipe())->parameter_count();
   const std::vector<RankBytes> whole = bytes_of_all({kDp2, "parallelism.zero_stage=0"});
   const std::vector<RankBytes> shared = bytes_of_all({kDp2, "parallelism.zero_stage=1"});
   int64_t states = 0;
@@ -84,7 +84,7 @@ TEST(ModelShape, SharesStatesAmongDataRanksAtStageOne) {
 }
 
 TEST(ModelShape, GivesStagesTheirPartsAndTensorRanksAllGains) {
-  const int64_t count = llama::parameter_count(model_of(recipe()));
+  const int64_t count = model_of(recipe())->parameter_count();
   int64_t sum = 0;
   for (const RankBytes& bytes : bytes_of_all({kPp2})) {
     sum += bytes.parameters;
@@ -98,7 +98,7 @@ TEST(ModelShape, GivesStagesTheirPartsAndTensorRanksAllGains) {
 
 TEST(ModelShape, CountsAGradientForEachUseOfATiedTable) {
   const int64_t table = 96 * 32;
-  const int64_t count = llama::parameter_count(model_of(recipe({kTied})));
+  const int64_t count = model_of(recipe({kTied}))->parameter_count();
   const RankBytes one = bytes_of_all({kTied})[0];
   EXPECT_EQ(one.weights, 4 * count);
   EXPECT_EQ(one.gradients, 4 * (count + table));

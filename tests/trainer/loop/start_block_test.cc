@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "models/llama/config.h"
 #include "parallel/base/text.h"
 #include "tests/trainer/loop/recipe.h"
 #include "trainer/loop/model_shape.h"
@@ -44,8 +43,7 @@ TEST(StartBlock, GivesTheBatchEquationAndTheTokensOfAStep) {
 }
 
 TEST(StartBlock, R069CountsTheSameParametersOnEveryMesh) {
-  const std::string count =
-      with_thousands(llama::parameter_count(model_of(recipe()))) + " parameters";
+  const std::string count = with_thousands(model_of(recipe())->parameter_count()) + " parameters";
   expect_part(block({}), count);
   expect_part(block(kCube), count);
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/decoder/residual_stream.h"
+
+#include "parallel/tensor/casts.h"
+#include "parallel/tensor/program.h"
+
+namespace brigade::decoder {
+
+using sharding::PartitionSpec;
+using tensor::ShardedTensor;
+
+ResidualStream::ResidualStream(tensor::Program& program, const StagePlace& place)
+    : program_(program),
+      batch_axes_(place.batch_axes),
+      rows_({place.batch_axes}),
+      stream_(place.sequence_parallel ? rows_.with_dim(1, {"tp"}) : rows_),
+      seed_(place.seed) {}
+
+sharding::TensorType ResidualStream::type(int64_t batch, int64_t sequence, int64_t dim) const {
+  return {
+      DType::kFloat32, {batch * program_.mesh().axes_size(batch_axes_), sequence, dim}, stream_};
+}
+
+ShardedTensor ResidualStream::ids(const at::Tensor& rows) const {
+  const sharding::TensorType type{
+      DType::kInt64, {rows.size(0) * program_.mesh().axes_size(batch_axes_), rows.size(1)}, rows_};
+  return ShardedTensor(program_, type, rows);
+}
+
+ShardedTensor ResidualStream::enter(const ShardedTensor& x, std::string_view reason) const {
+  return tensor::reshard(x, rows_.with_reduced({"tp"}), reason);
+}
+
+}  // namespace brigade::decoder
