@@ -68,3 +68,72 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
                            const TensorType& operand,
                            std::span<const int64_t> dims,
                            bool keep_dims,
+                           std::optional<PartitionSpec> out,
+                           std::string_view op) {
+  const std::string name(op.empty() ? to_string(reduction) : op);
+  const OperandSpecs specs(mesh, name, {&operand, 1});
+  if (Result<void> legal = specs.check(true, reduction); !legal) {
+    return fail(legal.error());
+  }
+  const Result<std::vector<bool>> gone = mark_dims(specs, reduction, dims);
+  if (!gone) {
+    return fail(gone.error());
+  }
+  OpPlan plan;
+  plan.inputs.resize(1);
+  const bool counts = reduction == Reduction::kSum && operand.dtype == DType::kBool;
+  plan.local_result.dtype = counts ? DType::kInt64 : operand.dtype;
+  AxisNames terms;
+  std::vector<AxisNames> left;
+  for (size_t dim = 0; dim < operand.global.size(); ++dim) {
+    const AxisNames& axes = operand.spec.dim(dim);
+    if ((*gone)[dim]) {
+      terms.insert(terms.end(), axes.begin(), axes.end());
+    }
+    if (!(*gone)[dim] || keep_dims) {
+      plan.local_result.global.push_back((*gone)[dim] ? 1 : operand.global[dim]);
+      left.push_back((*gone)[dim] ? AxisNames() : axes);
+    }
+  }
+  const PartitionSpec joined = PartitionSpec(std::move(left)).with_sets_of(operand.spec);
+  AxisNames unreduced = operand.spec.unreduced();
+  unreduced.insert(unreduced.end(), terms.begin(), terms.end());
+  plan.local_result.spec = joined.with_unreduced(std::move(unreduced), reduction);
+  if (out) {
+    Result<void> legal = check_out(specs, mesh, reduction, plan.local_result, *out);
+    if (!legal) {
+      return fail(legal.error());
+    }
+  }
+  Result<Casts> output = plan_reshard(mesh, plan.local_result, out.value_or(joined));
+  if (!output) {
+    return specs.error(concat("out=: ", output.error().text));
+  }
+  plan.output = std::move(*output);
+  plan.reason =
+      concat(name, terms.empty() ? "" : concat(": a reduced dim is split over ", join(terms)));
+  return plan;
+}
+
+Result<OpPlan> plan_index_of_extreme(const mesh::Mesh& mesh,
+                                     std::string_view op,
+                                     const TensorType& operand,
+                                     int64_t dim,
+                                     bool keep_dim) {
+  const OperandSpecs specs(mesh, std::string(op), {&operand, 1});
+  if (Result<void> legal = specs.check(false); !legal) {
+    return fail(legal.error());
+  }
+  const TensorType copies{operand.dtype, operand.global, operand.spec.with_reduced({})};
+  Result<OpPlan> plan =
+      plan_reduce(mesh, Reduction::kMin, copies, {&dim, 1}, keep_dim, std::nullopt, op);
+  if (plan) {
+    plan->local_result.dtype = DType::kInt64;
+    for (CastStep& step : plan->output) {
+      step.to.dtype = DType::kInt64;
+    }
+  }
+  return plan;
+}
+
+}  // namespace brigade::sharding

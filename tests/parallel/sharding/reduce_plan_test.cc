@@ -86,7 +86,8 @@ TEST(PlanReduce, KeepsDimsOfSizeOneOnDemand) {
 }
 
 TEST(PlanReduce, KnowsNoExtremeOfNoElements) {
-  EXPECT_EQ(reduce(Reduction::kMax, "0,4", {0}), "! max: dim 0 of operand 0 f32[0,4] has no elements");
+  EXPECT_EQ(reduce(Reduction::kMax, "0,4", {0}),
+            "! max: dim 0 of operand 0 f32[0,4] has no elements");
   EXPECT_EQ(reduce(Reduction::kMax, "0,4", {1}), "- -> 0");
   EXPECT_EQ(reduce(Reduction::kSum, "0,4", {0}), "- -> 4");
 }
