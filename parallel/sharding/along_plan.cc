@@ -7,6 +7,7 @@
 
 #include "parallel/base/text.h"
 #include "parallel/sharding/shape_rules.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 
@@ -23,13 +24,13 @@ Result<OpPlan> plan_along(const mesh::Mesh& mesh,
     return fail(whole.error());
   }
   if (!linear && !operand.spec.unreduced().empty()) {
-    return fail(ErrorCode::kType,
-                concat(op,
-                       ": ",
-                       operand.to_string(mesh),
-                       " is unreduced over ",
-                       join(mesh.in_mesh_order(operand.spec.unreduced())),
-                       ", which only linear ops let through; reshard it to finish the sum"));
+    return fail_type(rule::kUnreduced,
+                     concat(op,
+                            ": ",
+                            operand.to_string(mesh),
+                            " is unreduced over ",
+                            join(mesh.in_mesh_order(operand.spec.unreduced())),
+                            ", which only linear ops let through; reshard it to finish the sum"));
   }
   return free_plan(1, {result, operand.global, operand.spec}, std::string(op));
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "parallel/base/text.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 namespace {
@@ -30,8 +31,8 @@ OperandSpecs::OperandSpecs(const mesh::Mesh& mesh,
   }
 }
 
-tl::unexpected<Error> OperandSpecs::error(std::string_view text) const {
-  return fail(ErrorCode::kType, concat(op_, ": ", text));
+tl::unexpected<Error> OperandSpecs::error(std::string_view text, std::string_view rule) const {
+  return fail_type(rule, concat(op_, ": ", text));
 }
 
 std::string OperandSpecs::name(size_t index) const {
@@ -42,7 +43,7 @@ Result<void> OperandSpecs::check(bool unreduced_allowed, Reduction kind) const {
   for (size_t index = 0; index < operands_.size(); ++index) {
     const TensorType& operand = operands_[index];
     if (Result<void> legal = operand.check(mesh_); !legal) {
-      return error(concat("operand ", index, ": ", legal.error().text));
+      return fail_within(concat(op_, ": operand ", index, ": "), legal.error());
     }
     if (operand.spec.unreduced().empty()) {
       continue;
@@ -58,14 +59,16 @@ Result<void> OperandSpecs::check(bool unreduced_allowed, Reduction kind) const {
                           ", which only a ",
                           to_string(terms),
                           " lets through; reshard it to finish the ",
-                          to_string(terms)));
+                          to_string(terms)),
+                   rule::kUnreduced);
     }
     if (!unreduced_allowed) {
       return error(concat(name(index),
                           " is unreduced over ",
                           axes,
                           ", which only linear ops let through; reshard it to finish the ",
-                          to_string(terms)));
+                          to_string(terms)),
+                   rule::kUnreduced);
     }
   }
   return {};
@@ -180,7 +183,7 @@ Result<std::vector<Casts>> OperandSpecs::casts() const {
   for (size_t index = 0; index < operands_.size(); ++index) {
     Result<Casts> casts = plan_reshard(mesh_, operands_[index], specs_[index]);
     if (!casts) {
-      return error(casts.error().text);
+      return fail_within(concat(op_, ": "), casts.error());
     }
     all.push_back(std::move(*casts));
   }

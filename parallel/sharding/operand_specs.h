@@ -51,8 +51,8 @@ class OperandSpecs {
   bool splits(size_t index, std::string_view axis) const;
   Result<std::vector<Casts>> casts() const;
 
-  /// kType: "<op>: <text>".
-  tl::unexpected<Error> error(std::string_view text) const;
+  /// kType: "<op>: <text>"; `rule` is a name of type_rule.h.
+  tl::unexpected<Error> error(std::string_view text, std::string_view rule = {}) const;
 
  private:
   bool varies(std::string_view axis) const;

@@ -6,6 +6,7 @@
 #include "parallel/base/text.h"
 #include "parallel/sharding/op_plan.h"
 #include "parallel/sharding/operand_specs.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 namespace {
@@ -197,7 +198,8 @@ Result<void> EinsumPlanner::refuse_unequal(std::string_view role, char letter) c
                              specs_.name(1),
                              "; ",
                              role,
-                             " dims need consistent sharding: reshard one of them"));
+                             " dims need consistent sharding: reshard one of them"),
+                      rule::kUnequalOperands);
 }
 
 Result<void> EinsumPlanner::contract(char letter) {
@@ -330,7 +332,8 @@ Result<void> EinsumPlanner::check_out() {
                                      "), so each rank has one term of a sum: say with out= whether "
                                      "the result stays unreduced {U:",
                                      join(mesh_.in_mesh_order(contracted_), ","),
-                                     "}, is all-reduced or scattered to a dim; or reshard"));
+                                     "}, is all-reduced or scattered to a dim; or reshard"),
+                              rule::kContraction);
   }
   if (Result<void> legal = out_->check(mesh_, equation_.result.size()); !legal) {
     return refuse_out(legal.error().text);

@@ -5,6 +5,7 @@
 #include "parallel/base/text.h"
 #include "parallel/sharding/elementwise_plan.h"
 #include "parallel/sharding/operand_specs.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 namespace {
@@ -157,7 +158,8 @@ Result<void> ElementwisePlanner::choose_dims() {
                                    join(axes),
                                    " by ",
                                    specs_.name(index),
-                                   "; reshard one of them"));
+                                   "; reshard one of them"),
+                            rule::kUnequalOperands);
       }
       if (dims_[dim].empty()) {
         dims_[dim] = axes;
@@ -183,7 +185,8 @@ Result<void> ElementwisePlanner::refuse_double_use() {
                                      dim,
                                      " as ",
                                      specs_.name(split_by_[dim]),
-                                     "; reshard one of them"));
+                                     "; reshard one of them"),
+                              rule::kUnequalOperands);
         }
       }
     }
@@ -222,7 +225,8 @@ Result<void> ElementwisePlanner::check_equal_terms(size_t first) const {
                                  join(unreduced_),
                                  "; ",
                                  specs_.name(index),
-                                 " is not; reshard it, or finish the sums first"));
+                                 " is not; reshard it, or finish the sums first"),
+                          rule::kUnreduced);
     }
   }
   return {};

@@ -10,10 +10,8 @@
 namespace brigade::sharding {
 namespace {
 
-/// Which dims go, as flags. There is no largest of no elements.
-Result<std::vector<bool>> mark_dims(const OperandSpecs& specs,
-                                    Reduction reduction,
-                                    std::span<const int64_t> dims) {
+/// Which dims go, as flags.
+Result<std::vector<bool>> mark_dims(const OperandSpecs& specs, std::span<const int64_t> dims) {
   std::vector<bool> gone(specs.operand(0).global.size());
   for (const int64_t dim : dims) {
     if (dim < 0 || dim >= static_cast<int64_t>(gone.size()) || gone[static_cast<size_t>(dim)]) {
@@ -21,9 +19,6 @@ Result<std::vector<bool>> mark_dims(const OperandSpecs& specs,
           concat("dims (", join(dims), ") are not different dims of ", specs.name(0)));
     }
     gone[static_cast<size_t>(dim)] = true;
-    if (reduction != Reduction::kSum && specs.operand(0).global[static_cast<size_t>(dim)] == 0) {
-      return specs.error(concat("dim ", dim, " of ", specs.name(0), " has no elements"));
-    }
   }
   return gone;
 }
@@ -34,7 +29,7 @@ Result<void> check_out(const OperandSpecs& specs,
                        const TensorType& local,
                        const PartitionSpec& out) {
   if (Result<void> legal = out.check(mesh, local.global.size()); !legal) {
-    return specs.error(concat("out=: ", legal.error().text));
+    return specs.error(concat("out=: ", legal.error().text), legal.error().rule);
   }
   for (const std::string& axis : out.unreduced()) {
     if (local.spec.state(axis) != AxisState::kUnreduced) {
@@ -75,7 +70,7 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
   if (Result<void> legal = specs.check(true, reduction); !legal) {
     return fail(legal.error());
   }
-  const Result<std::vector<bool>> gone = mark_dims(specs, reduction, dims);
+  const Result<std::vector<bool>> gone = mark_dims(specs, dims);
   if (!gone) {
     return fail(gone.error());
   }
@@ -87,6 +82,9 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
   std::vector<AxisNames> left;
   for (size_t dim = 0; dim < operand.global.size(); ++dim) {
     const AxisNames& axes = operand.spec.dim(dim);
+    if ((*gone)[dim] && reduction != Reduction::kSum && operand.global[dim] == 0) {
+      return specs.error(concat("dim ", dim, " of ", specs.name(0), " has no elements"));
+    }
     if ((*gone)[dim]) {
       terms.insert(terms.end(), axes.begin(), axes.end());
     }
@@ -107,7 +105,7 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
   }
   Result<Casts> output = plan_reshard(mesh, plan.local_result, out.value_or(joined));
   if (!output) {
-    return specs.error(concat("out=: ", output.error().text));
+    return specs.error(concat("out=: ", output.error().text), output.error().rule);
   }
   plan.output = std::move(*output);
   plan.reason =
@@ -120,11 +118,10 @@ Result<OpPlan> plan_index_of_extreme(const mesh::Mesh& mesh,
                                      const TensorType& operand,
                                      int64_t dim,
                                      bool keep_dim) {
-  const OperandSpecs specs(mesh, std::string(op), {&operand, 1});
-  if (Result<void> legal = specs.check(false); !legal) {
+  const TensorType copies{operand.dtype, operand.global, operand.spec.with_reduced({})};
+  if (Result<void> legal = OperandSpecs(mesh, std::string(op), {&copies, 1}).check(false); !legal) {
     return fail(legal.error());
   }
-  const TensorType copies{operand.dtype, operand.global, operand.spec.with_reduced({})};
   Result<OpPlan> plan =
       plan_reduce(mesh, Reduction::kMin, copies, {&dim, 1}, keep_dim, std::nullopt, op);
   if (plan) {

@@ -6,6 +6,7 @@
 
 #include "parallel/base/text.h"
 #include "parallel/sharding/shape_rules.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 namespace {
@@ -121,17 +122,18 @@ Result<OpPlan> plan_concat(const mesh::Mesh& mesh,
       empty.global[at] = result.global[at];
     }
     if (empty != result) {
-      return fail(ErrorCode::kType,
-                  concat("concat along dim ",
-                         dim,
-                         ": all operands should have the same sharding, element type and other "
-                         "sizes; operand 0 is ",
-                         operands.front().to_string(mesh),
-                         ", operand ",
-                         index,
-                         " is ",
-                         operands[index].to_string(),
-                         "; reshard one of them"));
+      return fail_type(
+          rule::kUnequalOperands,
+          concat("concat along dim ",
+                 dim,
+                 ": all operands should have the same sharding, element type and other "
+                 "sizes; operand 0 is ",
+                 operands.front().to_string(mesh),
+                 ", operand ",
+                 index,
+                 " is ",
+                 operands[index].to_string(),
+                 "; reshard one of them"));
     }
     if (Result<void> whole = check_whole("concat", mesh, operands[index], at); !whole) {
       return fail(whole.error());

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "parallel/base/text.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 
 Result<void> check_legal(std::string_view op, const mesh::Mesh& mesh, const TensorType& operand) {
   if (Result<void> legal = operand.spec.check(mesh, operand.global.size()); !legal) {
-    return fail(ErrorCode::kType,
-                concat(op, ": operand ", operand.to_string(), ": ", legal.error().text));
+    return fail_within(concat(op, ": operand ", operand.to_string(), ": "), legal.error());
   }
   return {};
 }
@@ -34,17 +34,17 @@ Result<void> check_whole(std::string_view op,
                          size_t dim) {
   const AxisNames& axes = operand.spec.dim(dim);
   if (mesh.axes_size(axes) > 1) {
-    return fail(ErrorCode::kType,
-                concat(op,
-                       ": dim ",
-                       dim,
-                       " of ",
-                       operand.to_string(mesh),
-                       " is split over ",
-                       join(axes),
-                       " (",
-                       mesh.axes_size(axes),
-                       " parts); reshard it first, or work on the parts in shard_map"));
+    return fail_type(rule::kShardedDim,
+                     concat(op,
+                            ": dim ",
+                            dim,
+                            " of ",
+                            operand.to_string(mesh),
+                            " is split over ",
+                            join(axes),
+                            " (",
+                            mesh.axes_size(axes),
+                            " parts); reshard it first, or work on the parts in shard_map"));
   }
   return {};
 }
@@ -70,7 +70,7 @@ Result<OpPlan> with_out(std::string_view op,
   }
   Result<Casts> casts = plan_reshard(mesh, plan.local_result, *out);
   if (!casts) {
-    return fail(ErrorCode::kType, concat(op, ": out=: ", casts.error().text));
+    return fail_within(concat(op, ": out=: "), casts.error());
   }
   plan.output = std::move(*casts);
   return plan;

@@ -115,8 +115,8 @@ std::string index_of(const std::string& from, int64_t dim, bool keep_dim = false
 }
 
 TEST(PlanIndexOfExtreme, TypesArgmaxAndArgminInRowF7) {
-  EXPECT_EQ(index_of("8@x,2@y", 0), "- -> 2@y{Umin:x} -> all_reduce x");
-  EXPECT_EQ(index_of("8@x,2@y", 1), "- -> 8@x{Umin:y} -> all_reduce y");
+  EXPECT_EQ(index_of("8@x,2@y", 0), "- -> 2@y{Umin:x} -> all_reduce min x");
+  EXPECT_EQ(index_of("8@x,2@y", 1), "- -> 8@x{Umin:y} -> all_reduce min y");
   EXPECT_EQ(index_of("8@x,2", 1), "- -> 8@x");
   EXPECT_EQ(index_of("8@x,2", 1, true), "- -> 8@x,1");
   EXPECT_EQ(index_of("8{R:x}", 0), "- -> ");

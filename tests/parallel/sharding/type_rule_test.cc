@@ -44,7 +44,7 @@ TEST(TypeRule, NamesWhatIsWrongWithASpec) {
   expect_rule(spec("(\"x\", \"x\")"), rule::kAxisTwice, "for dim 0 and for dim 1");
   expect_rule(spec("((\"x\", \"x\"), None)"), rule::kAxisTwice, "for dim 0 and for dim 0");
   expect_rule(spec("(\"x\", None){U:x}"), rule::kAxisInTwoSets, "the unreduced set");
-  expect_rule(spec("(None, None){U:x}{R:x}"), rule::kAxisInTwoSets, "the reduced set");
+  expect_rule(spec("(None, None){U:x, R:x}"), rule::kAxisInTwoSets, "the reduced set");
   expect_rule(spec("(None, \"x\")", 1), rule::kSpecTooLong, "but the tensor has 1 dim");
 }
 
@@ -52,7 +52,7 @@ TEST(TypeRule, NamesWhatIsWrongWithAnOp) {
   expect_rule(product("f32[8@x,4@y]", "f32[4@y,6]"), rule::kContraction, "say with out=");
   expect_rule(product("f32[8,4@x]", "f32[4@y,6]"), rule::kUnequalOperands, "over y in operand 1");
   expect_rule(product("f32[8,4]{U:x}", "f32[4,6]"), rule::kUnreduced, "is unreduced over x");
-  expect_rule(product("f32[8@z,4]", "f32[4,6]"), rule::kUnknownAxis, "operand 0: axis \"z\"");
+  expect_rule(product("f32[8@z,4]", "f32[4,6]"), rule::kUnknownAxis, "operand 0: f32[8@z,4]: axis \"z\"");
   const std::array<TensorType, 2> unequal = {type("f32[8@x,4]"), type("f32[8@y,4]")};
   expect_rule(plan_elementwise(mesh(), "add", unequal, Algebra::kSum),
               rule::kUnequalOperands,
