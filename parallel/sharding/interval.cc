@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/sharding/interval.h"
 
+#include <algorithm>
+
 #include "parallel/base/check.h"
 
 namespace brigade::sharding {
@@ -33,6 +35,17 @@ Shape Box::shape() const {
 
 int64_t Box::element_count() const {
   return sharding::element_count(shape());
+}
+
+Box intersect(const Box& a, const Box& b) {
+  BRIGADE_CHECK(a.dims.size() == b.dims.size(), a.dims.size(), b.dims.size());
+  Box common;
+  common.dims.reserve(a.dims.size());
+  for (size_t dim = 0; dim < a.dims.size(); ++dim) {
+    const int64_t begin = std::max(a.dims[dim].begin, b.dims[dim].begin);
+    common.dims.push_back({begin, std::max(begin, std::min(a.dims[dim].end, b.dims[dim].end))});
+  }
+  return common;
 }
 
 }  // namespace brigade::sharding

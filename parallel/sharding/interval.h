@@ -40,4 +40,7 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
+/// What two boxes of one tensor have in common; where nothing, a dim of size 0.
+Box intersect(const Box& a, const Box& b);
+
 }  // namespace brigade::sharding

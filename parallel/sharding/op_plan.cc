@@ -17,6 +17,7 @@ std::string_view to_string(CastKind kind) {
     case CastKind::kKeepFirst: return "keep_first";
     case CastKind::kPlace: return "place";
     case CastKind::kAllToAll: return "all_to_all";
+    case CastKind::kPermute: return "permute";
   }
   BRIGADE_CHECK(false, "unknown cast kind", static_cast<int>(kind));
 }

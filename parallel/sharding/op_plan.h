@@ -19,6 +19,13 @@
 ///   kKeepFirst      R -> U      rank 0's alone   / free
 ///   kPlace          S -> U      place in zeros   / local slice
 ///   kAllToAll       S@i -> S@j  all-to-all       / all-to-all
+///   kPermute        S -> S      permute          / the inverse permute
+///
+/// A permute lets several axes trade places among the dims at once. Where every dim keeps its
+/// number of parts it is a collective-permute: each rank's box goes whole to the one rank that
+/// needs it. Otherwise, axes of different sizes having changed places, each rank's box goes in
+/// pieces. Mesh axes have no sub-axes that could split this into a permute and an all-to-all, and
+/// none are missed: no rank receives more than its own new box.
 #pragma once
 
 #include <optional>
@@ -44,6 +51,7 @@ enum class CastKind {
   kKeepFirst,
   kPlace,
   kAllToAll,
+  kPermute,
 };
 
 std::string_view to_string(CastKind kind);
@@ -53,31 +61,30 @@ struct CastStep {
   CastKind kind = CastKind::kSlice;
   AxisNames axes;       ///< major first
   int64_t dim = -1;     ///< the dim that is split before or after; -1 for casts that split none
+                        ///< or, a permute, several
   int64_t to_dim = -1;  ///< kAllToAll: the dim split afterwards
   TensorType to;        ///< the type after this step
+  Reduction reduction = Reduction::kSum;  ///< kAllReduce, kReduceScatter: how terms are joined
 
   bool operator==(const CastStep&) const = default;
 };
 
 using Casts = std::vector<CastStep>;
 
-/// How the terms of an unreduced local result are joined.
-enum class Reduction { kSum, kMax, kMin };
-
 struct OpPlan {
   std::vector<Casts> inputs;  ///< one list per operand, often empty
   TensorType local_result;    ///< what the local op makes of the cast operands
   Casts output;               ///< from local_result to the asked type
   std::string reason;         ///< for the ledger: "einsum bsd,hd->bsh: contracting index d is ..."
-  Reduction reduction = Reduction::kSum;  ///< of `output`; other than sums from plan_reduce alone
 
   const TensorType& result() const { return output.empty() ? local_result : output.back().to; }
 };
 
 /// Steps from one type to another of equal shape and dtype. Never more bytes than
-/// gather-then-slice.
-/// Errors: kType when no rule leads there (an unreduced sum cannot be made of a reduced value,
-///         say).
+/// gather-then-slice. Where dims divide evenly, axes change dims or their order by all-to-alls and
+/// permutes; an uneven dim is gathered and sliced instead.
+/// Errors: kType when no rule leads there: an unreduced sum cannot be made of a reduced value, say,
+///         and terms of a maximum can be made of nothing and joined by nothing but a maximum.
 Result<Casts> plan_reshard(const mesh::Mesh& mesh, const TensorType& from, const PartitionSpec& to);
 
 /// Any two-operand einsum with single-letter indices, no repeated index within an operand and no

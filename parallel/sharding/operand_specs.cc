@@ -42,17 +42,34 @@ std::string OperandSpecs::name(size_t index) const {
   return concat("operand ", index, ' ', operands_[index].to_string(mesh_));
 }
 
-Result<void> OperandSpecs::check(bool unreduced_allowed) const {
+Result<void> OperandSpecs::check(bool unreduced_allowed, Reduction kind) const {
   for (size_t index = 0; index < operands_.size(); ++index) {
     const TensorType& operand = operands_[index];
-    if (Result<void> legal = operand.spec.check(mesh_, operand.global.size()); !legal) {
+    if (Result<void> legal = operand.check(mesh_); !legal) {
       return error(concat("operand ", index, ": ", legal.error().text));
     }
-    if (!unreduced_allowed && !operand.spec.unreduced().empty()) {
+    if (operand.spec.unreduced().empty()) {
+      continue;
+    }
+    const std::string axes = join(mesh_.in_mesh_order(operand.spec.unreduced()));
+    const Reduction terms = operand.spec.unreduced_kind();
+    if (unreduced_allowed && terms != kind) {
+      return error(concat(name(index),
+                          " holds terms of a ",
+                          to_string(terms),
+                          " over ",
+                          axes,
+                          ", which only a ",
+                          to_string(terms),
+                          " lets through; reshard it to finish the ",
+                          to_string(terms)));
+    }
+    if (!unreduced_allowed) {
       return error(concat(name(index),
                           " is unreduced over ",
-                          join(mesh_.in_mesh_order(operand.spec.unreduced())),
-                          ", which only linear ops let through; reshard it to finish the sum"));
+                          axes,
+                          ", which only linear ops let through; reshard it to finish the ",
+                          to_string(terms)));
     }
   }
   return {};

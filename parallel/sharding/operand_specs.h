@@ -30,8 +30,9 @@ class OperandSpecs {
   /// `op` begins all messages: "einsum bsd,hd->bsh". The operands outlive this object.
   OperandSpecs(const mesh::Mesh& mesh, std::string op, std::span<const TensorType> operands);
 
-  /// Every spec is legal on the mesh and nothing is unreduced unless `unreduced_allowed`.
-  Result<void> check(bool unreduced_allowed) const;
+  /// Every spec is legal on the mesh and nothing is unreduced unless `unreduced_allowed`, and then
+  /// only terms of `kind`.
+  Result<void> check(bool unreduced_allowed, Reduction kind = Reduction::kSum) const;
 
   const TensorType& operand(size_t index) const { return operands_[index]; }
   const PartitionSpec& spec(size_t index) const { return specs_[index]; }

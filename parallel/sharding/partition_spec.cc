@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "parallel/base/check.h"
 #include "parallel/base/mutex.h"
 #include "parallel/base/text.h"
 #include "parallel/sharding/scanner.h"
@@ -17,6 +18,7 @@ struct PartitionSpec::Data {
   std::vector<Dim> dims;  // the last one is not empty
   AxisNames unreduced;    // sorted, each once
   AxisNames reduced;
+  Reduction kind = Reduction::kSum;  // of no terms: a sum
 
   auto operator<=>(const Data&) const = default;
 };
@@ -38,6 +40,9 @@ const PartitionSpec::Data* intern(PartitionSpec::Data data) {
   }
   sort_once(data.unreduced);
   sort_once(data.reduced);
+  if (data.unreduced.empty()) {
+    data.kind = Reduction::kSum;
+  }
   const MutexLock lock(mutex);
   return &*table.insert(std::move(data)).first;
 }
@@ -129,9 +134,19 @@ std::vector<std::pair<std::string, std::string>> mentions(const PartitionSpec& s
 
 }  // namespace
 
+std::string_view to_string(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kSum: return "sum";
+    case Reduction::kMax: return "max";
+    case Reduction::kMin: return "min";
+  }
+  BRIGADE_CHECK(false, "unknown reduction", static_cast<int>(reduction));
+}
+
 PartitionSpec::PartitionSpec() : data_(intern({})) {}
 
-PartitionSpec::PartitionSpec(std::vector<Dim> dims) : data_(intern({std::move(dims), {}, {}})) {}
+PartitionSpec::PartitionSpec(std::vector<Dim> dims)
+    : data_(intern({std::move(dims), {}, {}, Reduction::kSum})) {}
 
 Result<PartitionSpec> PartitionSpec::parse(std::string_view text) {
   Scanner in(text);
@@ -160,15 +175,20 @@ Result<PartitionSpec> PartitionSpec::parse(std::string_view text) {
     return in.expected("the end");
   }
   return PartitionSpec(
-      intern({std::move(dims), std::move(sets->unreduced), std::move(sets->reduced)}));
+      intern({std::move(dims), std::move(sets->unreduced), std::move(sets->reduced), sets->kind}));
 }
 
-PartitionSpec PartitionSpec::with_unreduced(AxisNames axes) const {
-  return PartitionSpec(intern({data_->dims, std::move(axes), data_->reduced}));
+PartitionSpec PartitionSpec::with_unreduced(AxisNames axes, Reduction kind) const {
+  return PartitionSpec(intern({data_->dims, std::move(axes), data_->reduced, kind}));
 }
 
 PartitionSpec PartitionSpec::with_reduced(AxisNames axes) const {
-  return PartitionSpec(intern({data_->dims, data_->unreduced, std::move(axes)}));
+  return PartitionSpec(intern({data_->dims, data_->unreduced, std::move(axes), data_->kind}));
+}
+
+PartitionSpec PartitionSpec::with_sets_of(const PartitionSpec& other) const {
+  const Data& sets = *other.data_;
+  return PartitionSpec(intern({data_->dims, sets.unreduced, sets.reduced, sets.kind}));
 }
 
 PartitionSpec PartitionSpec::with_dim(size_t dim, Dim axes) const {
@@ -195,6 +215,10 @@ const AxisNames& PartitionSpec::reduced() const {
   return data_->reduced;
 }
 
+Reduction PartitionSpec::unreduced_kind() const {
+  return data_->kind;
+}
+
 AxisState PartitionSpec::state(std::string_view axis) const {
   const auto has = [&](const AxisNames& names) {
     return std::find(names.begin(), names.end(), axis) != names.end();
@@ -219,18 +243,6 @@ int64_t PartitionSpec::dim_of(std::string_view axis) const {
 }
 
 Result<void> PartitionSpec::check(const mesh::Mesh& mesh, size_t rank) const {
-  if (dims() > rank) {
-    return fail(ErrorCode::kType,
-                concat("spec ",
-                       to_string(),
-                       " splits dim ",
-                       dims() - 1,
-                       " over ",
-                       join(data_->dims.back()),
-                       ", but the tensor has ",
-                       rank,
-                       rank == 1 ? " dim" : " dims"));
-  }
   std::map<std::string, std::string> seen;
   for (const auto& [axis, where] : mentions(*this)) {
     if (!mesh.has_axis(axis)) {
@@ -261,6 +273,20 @@ Result<void> PartitionSpec::check(const mesh::Mesh& mesh, size_t rank) const {
                          where));
     }
   }
+  if (dims() > rank) {
+    return fail(ErrorCode::kType,
+                concat("spec ",
+                       to_string(),
+                       " splits dim ",
+                       dims() - 1,
+                       " over ",
+                       join(data_->dims.back()),
+                       " (",
+                       mesh.axes_size(data_->dims.back()),
+                       " parts), but the tensor has ",
+                       rank,
+                       rank == 1 ? " dim" : " dims"));
+  }
   return {};
 }
 
@@ -269,14 +295,10 @@ std::string PartitionSpec::to_string() const {
   for (const Dim& axes : data_->dims) {
     dims.push_back(dim_text(axes));
   }
-  std::vector<std::string> sets;
-  if (!data_->unreduced.empty()) {
-    sets.push_back(concat("U:", join(data_->unreduced, ",")));
-  }
-  if (!data_->reduced.empty()) {
-    sets.push_back(concat("R:", join(data_->reduced, ",")));
-  }
-  return concat('(', join(dims), ')', sets.empty() ? "" : concat('{', join(sets), '}'));
+  return concat('(',
+                join(dims),
+                ')',
+                sharding::to_string(AxisSets{data_->unreduced, data_->reduced, data_->kind}));
 }
 
 }  // namespace brigade::sharding

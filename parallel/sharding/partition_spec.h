@@ -6,11 +6,13 @@
 ///   PartitionSpec({{"tp", "dp_shard"}, {}});             // dim 0 over both, "tp" major
 ///   PartitionSpec({{}, {}}).with_unreduced({"tp"});      // each tp rank has one term of a sum
 ///   PartitionSpec({{}, {}}).with_reduced({"dp_shard"});  // equal copies, unreduced gradient
+///   PartitionSpec().with_unreduced({"tp"}, Reduction::kMax);  // each has one candidate of a max
 ///
 /// Per axis a tensor is in one of four states: Sharded (the axis splits a dim), Replicated (not
-/// mentioned), Unreduced, Reduced. Trailing dims that are not split do not count: ("data") equals
-/// ("data", None). Sets print in mesh order when a mesh is at hand (tensor_type.h), by name
-/// otherwise.
+/// mentioned), Unreduced, Reduced. The terms of the unreduced set are joined by a sum unless the
+/// set says max or min. Terms of a max can only be kept or reduced, and have no gradient. Trailing
+/// dims that are not split do not count: ("data") equals ("data", None). Sets print in mesh order
+/// when a mesh is at hand (tensor_type.h), by name otherwise.
 ///
 /// Cost:          specs are interned: two are equal exactly if their pointers are, so comparison
 ///                and hashing take one word.
@@ -33,6 +35,12 @@ using mesh::AxisNames;
 /// How ranks hold a tensor along one axis.
 enum class AxisState { kReplicated, kSharded, kUnreduced, kReduced };
 
+/// How the terms of an unreduced value are joined.
+enum class Reduction : uint8_t { kSum, kMax, kMin };
+
+/// "sum", "max", "min".
+std::string_view to_string(Reduction reduction);
+
 class PartitionSpec {
  public:
   /// Axes of one dim, major first; empty = not split.
@@ -42,15 +50,17 @@ class PartitionSpec {
   PartitionSpec();
   explicit PartitionSpec(std::vector<Dim> dims);
 
-  /// The text form: `("data", None)`, `(("tp", "dp_shard"), None)`, with `{U:tp}` or `{R:dp_shard}`
-  /// behind it.
+  /// The text form: `("data", None)`, `(("tp", "dp_shard"), None)`, with `{U:tp}`, `{Umax:tp}`,
+  /// `{Umin:tp}` or `{R:dp_shard}` behind it.
   /// Errors: kUsage with the position.
   static Result<PartitionSpec> parse(std::string_view text);
 
   /// The same spec with another set. The three kinds of mention must be disjoint; check() says
   /// whether they are.
-  PartitionSpec with_unreduced(AxisNames axes) const;
+  PartitionSpec with_unreduced(AxisNames axes, Reduction kind = Reduction::kSum) const;
   PartitionSpec with_reduced(AxisNames axes) const;
+  /// The same dims with both sets of another spec.
+  PartitionSpec with_sets_of(const PartitionSpec& other) const;
   /// The same sets with other axes on one dim.
   PartitionSpec with_dim(size_t dim, Dim axes) const;
 
@@ -61,6 +71,8 @@ class PartitionSpec {
   /// Sorted by name.
   const AxisNames& unreduced() const;
   const AxisNames& reduced() const;
+  /// How the terms are joined; kSum if nothing is unreduced.
+  Reduction unreduced_kind() const;
 
   AxisState state(std::string_view axis) const;
   /// The dim that `axis` splits, -1 if none.

@@ -76,11 +76,7 @@ Result<OpPlan> ReshapePlanner::plan() {
   }
   OpPlan plan;
   plan.inputs.resize(1);
-  plan.local_result = {operand_.dtype,
-                       shape_,
-                       PartitionSpec(axes_)
-                           .with_unreduced(operand_.spec.unreduced())
-                           .with_reduced(operand_.spec.reduced())};
+  plan.local_result = {operand_.dtype, shape_, PartitionSpec(axes_).with_sets_of(operand_.spec)};
   plan.reason = "reshape";
   return plan;
 }

@@ -10,15 +10,6 @@
 namespace brigade::sharding {
 namespace {
 
-std::string_view name_of(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kSum: return "sum";
-    case Reduction::kMax: return "max";
-    case Reduction::kMin: return "min";
-  }
-  return "reduce";
-}
-
 /// Which dims go, as flags.
 Result<std::vector<bool>> mark_dims(const OperandSpecs& specs, std::span<const int64_t> dims) {
   std::vector<bool> gone(specs.operand(0).global.size());
@@ -50,10 +41,17 @@ Result<void> check_out(const OperandSpecs& specs,
                                 specs.name(0),
                                 " nor is in its unreduced set"));
     }
-    if (reduction != Reduction::kSum) {
-      return specs.error(concat(
-          "out= ", out.to_string(), " is unreduced over ", axis, "; only sums may stay unreduced"));
-    }
+  }
+  if (!out.unreduced().empty() && out.unreduced_kind() != reduction) {
+    return specs.error(concat("out= ",
+                              out.to_string(),
+                              " holds terms of a ",
+                              to_string(out.unreduced_kind()),
+                              ", but those of ",
+                              local.to_string(mesh),
+                              " are a ",
+                              to_string(reduction),
+                              "'s"));
   }
   return {};
 }
@@ -66,9 +64,8 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
                            std::span<const int64_t> dims,
                            bool keep_dims,
                            std::optional<PartitionSpec> out) {
-  const bool sums = reduction == Reduction::kSum;
-  const OperandSpecs specs(mesh, std::string(name_of(reduction)), {&operand, 1});
-  if (Result<void> legal = specs.check(sums); !legal) {
+  const OperandSpecs specs(mesh, std::string(to_string(reduction)), {&operand, 1});
+  if (Result<void> legal = specs.check(true, reduction); !legal) {
     return fail(legal.error());
   }
   const Result<std::vector<bool>> gone = mark_dims(specs, dims);
@@ -77,7 +74,6 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
   }
   OpPlan plan;
   plan.inputs.resize(1);
-  plan.reduction = reduction;
   plan.local_result.dtype = operand.dtype;
   AxisNames terms;
   std::vector<AxisNames> left;
@@ -91,12 +87,10 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
       left.push_back((*gone)[dim] ? AxisNames() : axes);
     }
   }
-  const PartitionSpec joined = PartitionSpec(std::move(left))
-                                   .with_unreduced(operand.spec.unreduced())
-                                   .with_reduced(operand.spec.reduced());
+  const PartitionSpec joined = PartitionSpec(std::move(left)).with_sets_of(operand.spec);
   AxisNames unreduced = operand.spec.unreduced();
   unreduced.insert(unreduced.end(), terms.begin(), terms.end());
-  plan.local_result.spec = joined.with_unreduced(std::move(unreduced));
+  plan.local_result.spec = joined.with_unreduced(std::move(unreduced), reduction);
   if (out) {
     Result<void> legal = check_out(specs, mesh, reduction, plan.local_result, *out);
     if (!legal) {
@@ -108,7 +102,7 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
     return specs.error(concat("out=: ", output.error().text));
   }
   plan.output = std::move(*output);
-  plan.reason = concat(name_of(reduction),
+  plan.reason = concat(to_string(reduction),
                        terms.empty() ? "" : concat(": a reduced dim is split over ", join(terms)));
   return plan;
 }

@@ -15,11 +15,11 @@ namespace brigade::sharding {
 /// Reduces `dims` of the operand, which go, or stay with size 1 if `keep_dims`.
 ///
 /// A reduced dim that was split leaves one term per rank. Without `out` the terms are all-reduced
-/// (the plan says so); `out` may scatter them to a dim or, of sums, keep them unreduced. A sum lets
-/// the operand's own unreduced set through. Types know no unreduced maxima: their terms must be
-/// joined here, which OpPlan::reduction tells the casts of the output.
-/// Errors: kType for a dim that is not there or named twice, an unreduced operand of a maximum, and
-/// an `out` that is unreduced over axes without terms.
+/// (the plan says so); `out` may scatter them to a dim, or keep them: unreduced, of the kind of
+/// `reduction`. An operand's own unreduced set passes through if its terms are joined likewise, for
+/// a sum of sums is a sum and a maximum of maxima a maximum; they mix in no other way.
+/// Errors: kType for a dim that is not there or named twice, an operand unreduced of another kind,
+/// and an `out` that is unreduced over axes without terms or of another kind.
 Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
                            Reduction reduction,
                            const TensorType& operand,

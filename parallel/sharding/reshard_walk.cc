@@ -2,67 +2,25 @@
 #include "parallel/sharding/reshard_walk.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "parallel/base/check.h"
+#include "parallel/sharding/permute.h"
+#include "parallel/sharding/reshard_step.h"
 
 namespace brigade::sharding {
 namespace {
 
-AxisNames plus(AxisNames axes, const AxisNames& more) {
-  axes.insert(axes.end(), more.begin(), more.end());
-  return axes;
-}
-
-AxisNames minus(AxisNames axes, const AxisNames& less) {
-  std::erase_if(axes, [&](const std::string& axis) {
-    return std::find(less.begin(), less.end(), axis) != less.end();
-  });
-  return axes;
-}
-
-AxisNames tail(const AxisNames& axes, size_t begin) {
-  return {axes.begin() + static_cast<std::ptrdiff_t>(begin), axes.end()};
-}
-
-double local_elements(const mesh::Mesh& mesh, const TensorType& type) {
-  double elements = 1;
-  for (size_t dim = 0; dim < type.global.size(); ++dim) {
-    elements *= static_cast<double>(type.global[dim]) /
-                static_cast<double>(mesh.axes_size(type.spec.dim(dim)));
+/// The cast by which an axis in this state comes to split a dim.
+CastKind joining(AxisState state) {
+  switch (state) {
+    case AxisState::kReplicated: return CastKind::kSlice;
+    case AxisState::kReduced: return CastKind::kSliceReduced;
+    case AxisState::kUnreduced: return CastKind::kReduceScatter;
+    case AxisState::kSharded: break;
   }
-  return elements;
-}
-
-// The spec after one cast. Leavers are minor, arrivals become minor.
-PartitionSpec apply(const PartitionSpec& spec, const CastStep& step) {
-  const auto dim = static_cast<size_t>(step.dim);
-  const AxisNames& axes = step.axes;
-  switch (step.kind) {
-    case CastKind::kSlice: return spec.with_dim(dim, plus(spec.dim(dim), axes));
-    case CastKind::kSliceReduced:
-      return spec.with_reduced(minus(spec.reduced(), axes))
-          .with_dim(dim, plus(spec.dim(dim), axes));
-    case CastKind::kReduceScatter:
-      return spec.with_unreduced(minus(spec.unreduced(), axes))
-          .with_dim(dim, plus(spec.dim(dim), axes));
-    case CastKind::kGather: return spec.with_dim(dim, minus(spec.dim(dim), axes));
-    case CastKind::kGatherReduced:
-      return spec.with_dim(dim, minus(spec.dim(dim), axes))
-          .with_reduced(plus(spec.reduced(), axes));
-    case CastKind::kPlace:
-      return spec.with_dim(dim, minus(spec.dim(dim), axes))
-          .with_unreduced(plus(spec.unreduced(), axes));
-    case CastKind::kMarkReduced: return spec.with_reduced(plus(spec.reduced(), axes));
-    case CastKind::kAllReduce: return spec.with_unreduced(minus(spec.unreduced(), axes));
-    case CastKind::kKeepFirst: return spec.with_unreduced(plus(spec.unreduced(), axes));
-    case CastKind::kAllToAll: {
-      const auto to_dim = static_cast<size_t>(step.to_dim);
-      return spec.with_dim(dim, minus(spec.dim(dim), axes))
-          .with_dim(to_dim, plus(spec.dim(to_dim), axes));
-    }
-  }
-  BRIGADE_CHECK(false, "unknown cast kind", static_cast<int>(step.kind));
+  BRIGADE_CHECK(false, "the axis splits a dim already");
 }
 
 }  // namespace
@@ -87,8 +45,8 @@ bool ReshardWalk::step() {
     return all_reduce() || mark_reduced() || gather_for_good() || gather_for_now() || place() ||
            slice() || keep_first();
   }
-  if (slice() || reduce_scatter() || all_reduce() || mark_reduced() || all_to_all() ||
-      gather_for_good()) {
+  if (slice() || reduce_scatter() || all_reduce() || mark_reduced() || permute(true) ||
+      all_to_all() || permute(false) || gather_for_good()) {
     return true;
   }
   const bool leaves = order_.place_late ? gather_for_now() || place() : place() || gather_for_now();
@@ -111,15 +69,17 @@ ReshardWalk::Run ReshardWalk::next_arrivals(size_t dim) const {
   if (leaves(dim)) {
     return run;
   }
-  for (const std::string& axis : tail(to_.dim(dim), type_.spec.dim(dim).size())) {
-    const AxisState state = type_.spec.state(axis);
-    if (!run.axes.empty() && state != run.state) {
-      break;
-    }
-    run.state = state;
-    run.axes.push_back(axis);
-  }
+  run.axes = alike(tail(to_.dim(dim), type_.spec.dim(dim).size()));
+  run.state = run.axes.empty() ? run.state : type_.spec.state(run.axes.front());
   return run;
+}
+
+AxisNames ReshardWalk::alike(AxisNames axes) const {
+  const auto end = std::find_if(axes.begin(), axes.end(), [&](const std::string& axis) {
+    return type_.spec.state(axis) != type_.spec.state(axes.front());
+  });
+  axes.erase(end, axes.end());
+  return axes;
 }
 
 ReshardWalk::Run ReshardWalk::next_leavers(size_t dim) const {
@@ -255,6 +215,30 @@ bool ReshardWalk::exchange(size_t from_dim, size_t to_dim) {
   return false;
 }
 
+// Axes that the arrangement needs on a dim already join it first, by whatever their state allows.
+bool ReshardWalk::permute(bool whole_boxes) {
+  if (!order_.permute) {
+    return false;
+  }
+  const std::optional<Arrangement> found = find_arrangement(mesh_, type_, to_, whole_boxes);
+  if (!found) {
+    return false;
+  }
+  for (size_t dim = 0; dim < type_.global.size(); ++dim) {
+    while (found->before[dim] != type_.spec.dim(dim)) {
+      AxisNames axes = alike(tail(found->before[dim], type_.spec.dim(dim).size()));
+      const CastKind kind = joining(type_.spec.state(axes.front()));
+      record(kind, std::move(axes), static_cast<int64_t>(dim));
+    }
+  }
+  CastStep step{CastKind::kPermute, {}, -1, -1, type_};
+  step.to.spec = PartitionSpec(found->after).with_sets_of(type_.spec);
+  step.axes = permuted_axes(mesh_, type_.spec, step.to.spec);
+  type_ = step.to;
+  steps_.push_back(std::move(step));
+  return true;
+}
+
 bool ReshardWalk::gather_for_good() {
   for (size_t dim = 0; dim < type_.global.size(); ++dim) {
     Run run = next_leavers(dim);
@@ -304,7 +288,10 @@ bool ReshardWalk::gather_for_now() {
 
 void ReshardWalk::record(CastKind kind, AxisNames axes, int64_t dim, int64_t to_dim) {
   CastStep step{kind, std::move(axes), dim, to_dim, type_};
-  step.to.spec = apply(type_.spec, step);
+  if (kind == CastKind::kAllReduce || kind == CastKind::kReduceScatter) {
+    step.reduction = type_.spec.unreduced_kind();
+  }
+  step.to.spec = spec_after(type_.spec, step);
   type_ = step.to;
   steps_.push_back(std::move(step));
 }
@@ -323,29 +310,6 @@ void ReshardWalk::merge_gathers() {
     }
   }
   steps_ = std::move(merged);
-}
-
-double elements_received(const mesh::Mesh& mesh, const TensorType& from, const Casts& casts) {
-  double received = 0;
-  double before = local_elements(mesh, from);
-  for (const CastStep& step : casts) {
-    const double after = local_elements(mesh, step.to);
-    const auto ranks = static_cast<double>(mesh.axes_size(step.axes));
-    switch (step.kind) {
-      case CastKind::kGather:
-      case CastKind::kGatherReduced: received += after - before; break;
-      case CastKind::kReduceScatter: received += before - after; break;
-      case CastKind::kAllReduce: received += 2 * before * (ranks - 1) / ranks; break;
-      case CastKind::kAllToAll: received += before * (ranks - 1) / ranks; break;
-      case CastKind::kSlice:
-      case CastKind::kSliceReduced:
-      case CastKind::kMarkReduced:
-      case CastKind::kKeepFirst:
-      case CastKind::kPlace: break;
-    }
-    before = after;
-  }
-  return received;
 }
 
 }  // namespace brigade::sharding

@@ -4,7 +4,8 @@
 ///
 /// The nested floor intervals decide what is possible: an axis joins a dim only as its new minor
 /// axis and leaves it only while it is the minor one. So a dim first loses what lies beyond the
-/// prefix that it shares with the target, then gains the rest in the target's order.
+/// prefix that it shares with the target, then gains the rest in the target's order. A permute
+/// alone sets all dims right in one cast (permute.h).
 #pragma once
 
 #include <vector>
@@ -14,10 +15,12 @@
 
 namespace brigade::sharding {
 
-/// In what order, where there is a choice. Otherwise: slices, reductions, all-to-alls, gathers.
+/// In what order, where there is a choice. Otherwise: slices, reductions, permutes of
+/// whole boxes, all-to-alls, gathers.
 struct ReshardOrder {
   bool reduce_early = false;  ///< all-reduces a sum that could only be scattered after a gather
   bool place_late = false;  ///< gathers first what a place (free, but it grows the box) could free
+  bool permute = false;     ///< lets axes trade places at once rather than gathers some for now
   bool plain = false;       ///< gather, then slice: the bound on the bytes of all others
 };
 
@@ -45,6 +48,7 @@ class ReshardWalk {
   bool all_reduce();
   bool mark_reduced();
   bool all_to_all();
+  bool permute(bool whole_boxes);
   bool gather_for_good();
   bool place();
   bool gather_for_now();
@@ -52,6 +56,8 @@ class ReshardWalk {
 
   /// What may join a dim next: the longest run of axes in one state.
   Run next_arrivals(size_t dim) const;
+  /// The leading axes in the state of the first.
+  AxisNames alike(AxisNames axes) const;
   /// Number of leading axes that a dim has already right.
   size_t settled(size_t dim) const;
   bool leaves(size_t dim) const;
@@ -70,8 +76,5 @@ class ReshardWalk {
   ReshardOrder order_;
   Casts steps_;
 };
-
-/// Elements that one rank receives over all steps, from sizes that need not divide.
-double elements_received(const mesh::Mesh& mesh, const TensorType& from, const Casts& casts);
 
 }  // namespace brigade::sharding

@@ -7,6 +7,38 @@
 #include "parallel/base/text.h"
 
 namespace brigade::sharding {
+namespace {
+
+std::string_view label_of(Reduction kind) {
+  switch (kind) {
+    case Reduction::kSum: return "U";
+    case Reduction::kMax: return "Umax";
+    case Reduction::kMin: return "Umin";
+  }
+  return "U";
+}
+
+std::optional<Reduction> unreduced_kind_of(std::string_view label) {
+  for (const Reduction kind : {Reduction::kSum, Reduction::kMax, Reduction::kMin}) {
+    if (label_of(kind) == label) {
+      return kind;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string to_string(const AxisSets& sets) {
+  std::vector<std::string> texts;
+  if (!sets.unreduced.empty()) {
+    texts.push_back(concat(label_of(sets.kind), ':', join(sets.unreduced, ",")));
+  }
+  if (!sets.reduced.empty()) {
+    texts.push_back(concat("R:", join(sets.reduced, ",")));
+  }
+  return texts.empty() ? "" : concat('{', join(texts), '}');
+}
 
 void Scanner::skip_blanks() {
   while (at_ < text_.size() && text_[at_] == ' ') {
@@ -50,7 +82,7 @@ std::optional<int64_t> Scanner::number() {
   return value;
 }
 
-Result<void> Scanner::one_set(std::vector<std::string>& into) {
+Result<void> Scanner::one_set(AxisNames& into) {
   do {
     const size_t before = at_;
     std::string axis = word();
@@ -74,11 +106,17 @@ Result<AxisSets> Scanner::axis_sets() {
   while (!take('}')) {
     const size_t before = at_;
     const std::string kind = word();
-    if ((kind != "U" && kind != "R") || !take(':')) {
+    const std::optional<Reduction> joined = unreduced_kind_of(kind);
+    if ((!joined && kind != "R") || !take(':')) {
       at_ = before;
-      return expected("U: (unreduced), R: (reduced) or }");
+      return expected("U:, Umax:, Umin: (unreduced), R: (reduced) or }");
     }
-    if (Result<void> read = one_set(kind == "U" ? sets.unreduced : sets.reduced); !read) {
+    if (joined && !sets.unreduced.empty() && *joined != sets.kind) {
+      at_ = before;
+      return expected(concat("terms of one kind (", to_string(sets.kind), ")"));
+    }
+    sets.kind = joined.value_or(sets.kind);
+    if (Result<void> read = one_set(joined ? sets.unreduced : sets.reduced); !read) {
       return fail(read.error());
     }
   }

@@ -15,14 +15,20 @@
 #include <vector>
 
 #include "parallel/base/result.h"
+#include "parallel/sharding/partition_spec.h"
 
 namespace brigade::sharding {
 
-/// The sets behind a spec or a type: `{U:a,b, R:c}`.
+/// The sets behind a spec or a type: `{U:a,b, R:c}`; `Umax:` or `Umin:` for terms of a maximum or
+/// minimum.
 struct AxisSets {
-  std::vector<std::string> unreduced;
-  std::vector<std::string> reduced;
+  AxisNames unreduced;
+  AxisNames reduced;
+  Reduction kind = Reduction::kSum;
 };
+
+/// The text form; empty if both sets are.
+std::string to_string(const AxisSets& sets);
 
 class Scanner {
  public:
@@ -43,7 +49,7 @@ class Scanner {
 
  private:
   void skip_blanks();
-  Result<void> one_set(std::vector<std::string>& into);
+  Result<void> one_set(AxisNames& into);
 
   std::string_view text_;
   size_t at_ = 0;

@@ -80,9 +80,7 @@ Result<OpPlan> plan_transpose(const mesh::Mesh& mesh,
     result.global.push_back(operand.global[static_cast<size_t>(dim)]);
     dims.push_back(operand.spec.dim(static_cast<size_t>(dim)));
   }
-  result.spec = PartitionSpec(std::move(dims))
-                    .with_unreduced(operand.spec.unreduced())
-                    .with_reduced(operand.spec.reduced());
+  result.spec = PartitionSpec(std::move(dims)).with_sets_of(operand.spec);
   return free_plan(1, std::move(result), "transpose");
 }
 

@@ -18,7 +18,7 @@ constexpr DType kDTypes[] = {DType::kFloat32,
                              DType::kUInt8,
                              DType::kBool};
 
-std::string print(const TensorType& type, const AxisNames& unreduced, const AxisNames& reduced) {
+std::string print(const TensorType& type, const AxisSets& sets) {
   std::vector<std::string> dims;
   for (size_t dim = 0; dim < type.global.size(); ++dim) {
     const AxisNames& axes = type.spec.dim(dim);
@@ -30,18 +30,8 @@ std::string print(const TensorType& type, const AxisNames& unreduced, const Axis
     }
     dims.push_back(std::move(text));
   }
-  std::vector<std::string> sets;
-  if (!unreduced.empty()) {
-    sets.push_back(concat("U:", join(unreduced, ",")));
-  }
-  if (!reduced.empty()) {
-    sets.push_back(concat("R:", join(reduced, ",")));
-  }
-  return concat(brigade::to_string(type.dtype),
-                '[',
-                join(dims, ","),
-                ']',
-                sets.empty() ? "" : concat('{', join(sets), '}'));
+  return concat(
+      brigade::to_string(type.dtype), '[', join(dims, ","), ']', sharding::to_string(sets));
 }
 
 std::optional<DType> dtype_of(std::string_view name) {
@@ -51,6 +41,15 @@ std::optional<DType> dtype_of(std::string_view name) {
     }
   }
   return std::nullopt;
+}
+
+// Every bit of the input moves every bit of the result (the finalizer of splitmix64), so that
+// sizes, which differ in few low bits, spread over any table.
+uint64_t mixed(uint64_t value) {
+  value += 0x9E3779B97F4A7C15;
+  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9;
+  value = (value ^ (value >> 27)) * 0x94D049BB133111EB;
+  return value ^ (value >> 31);
 }
 
 /// What follows the size of a dim: `@x`, `@(x,y)` or nothing.
@@ -112,24 +111,33 @@ Result<TensorType> TensorType::parse(std::string_view text) {
     return in.expected("the end");
   }
   type.spec = PartitionSpec(std::move(dims))
-                  .with_unreduced(std::move(sets->unreduced))
+                  .with_unreduced(std::move(sets->unreduced), sets->kind)
                   .with_reduced(std::move(sets->reduced));
   return type;
 }
 
+Result<void> TensorType::check(const mesh::Mesh& mesh) const {
+  if (Result<void> legal = spec.check(mesh, global.size()); !legal) {
+    return fail(legal.error().code, concat(to_string(), ": ", legal.error().text));
+  }
+  return {};
+}
+
 std::string TensorType::to_string() const {
-  return print(*this, spec.unreduced(), spec.reduced());
+  return print(*this, {spec.unreduced(), spec.reduced(), spec.unreduced_kind()});
 }
 
 std::string TensorType::to_string(const mesh::Mesh& mesh) const {
-  return print(*this, mesh.in_mesh_order(spec.unreduced()), mesh.in_mesh_order(spec.reduced()));
+  return print(*this,
+               {mesh.in_mesh_order(spec.unreduced()),
+                mesh.in_mesh_order(spec.reduced()),
+                spec.unreduced_kind()});
 }
 
 size_t TensorType::hash() const {
-  constexpr size_t kPrime = 0x9E3779B97F4A7C15;
-  size_t hash = spec.hash() + static_cast<size_t>(dtype);
+  uint64_t hash = mixed(spec.hash() + static_cast<size_t>(dtype));
   for (const int64_t size : global) {
-    hash = (hash ^ (hash >> 29) ^ static_cast<size_t>(size)) * kPrime;
+    hash = mixed(hash ^ static_cast<uint64_t>(size));
   }
   return hash;
 }

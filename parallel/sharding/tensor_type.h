@@ -26,10 +26,21 @@ struct TensorType {
   /// Errors: kUsage with the position.
   static Result<TensorType> parse(std::string_view text);
 
+  /// Is the spec legal on `mesh` for this shape? Errors: PartitionSpec::check's, behind the type.
+  Result<void> check(const mesh::Mesh& mesh) const;
+
   /// Axis sets in the order of their names; with a mesh, in mesh order.
   std::string to_string() const;
   std::string to_string(const mesh::Mesh& mesh) const;
+  /// A few multiplications; equal types have equal hashes within a process, not between them.
   size_t hash() const;
 };
 
 }  // namespace brigade::sharding
+
+template <>
+struct std::hash<brigade::sharding::TensorType> {
+  size_t operator()(const brigade::sharding::TensorType& type) const noexcept {
+    return type.hash();
+  }
+};

@@ -38,6 +38,10 @@ class CastNode final : public OpNode {
 };
 
 at::Tensor apply(Program& program, const PlannedCast& cast, const at::Tensor& local) {
+  const bool recorded = needs_gradient({local});
+  if (recorded && cast.cotangent == nullptr) {
+    (void)dual(cast.from->type);  // says why there is none; terms of a maximum are made by no cast
+  }
   at::Tensor result;
   {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
@@ -46,7 +50,7 @@ at::Tensor apply(Program& program, const PlannedCast& cast, const at::Tensor& lo
       result = at::alias(result);  // a tensor of its own, for a history of its own
     }
   }
-  if (needs_gradient({local})) {
+  if (recorded) {
     record(make_node<CastNode>(program, cast), {local}, result);
   }
   return result;

@@ -24,7 +24,8 @@ std::string_view collective_of(sharding::CastKind cast) {
     case CastKind::kGatherReduced: return "all_gather";
     case CastKind::kReduceScatter: return "reduce_scatter";
     case CastKind::kAllReduce: return "all_reduce";
-    case CastKind::kAllToAll: return "all_to_all";
+    case CastKind::kAllToAll:
+    case CastKind::kPermute: return "all_to_all";
     case CastKind::kSlice:
     case CastKind::kSliceReduced:
     case CastKind::kMarkReduced:
@@ -42,6 +43,7 @@ int64_t cast_bytes(sharding::CastKind cast, int64_t members, int64_t whole_bytes
     case CastKind::kReduceScatter: return (members - 1) * whole_bytes;
     case CastKind::kAllReduce: return 2 * (members - 1) * whole_bytes;
     case CastKind::kAllToAll: return (members - 1) * whole_bytes / members;
+    case CastKind::kPermute: return whole_bytes;
     case CastKind::kSlice:
     case CastKind::kSliceReduced:
     case CastKind::kMarkReduced:
@@ -63,6 +65,8 @@ uint64_t Ledger::hash() const {
                                     entry.group_bytes,
                                     ' ',
                                     static_cast<int>(entry.pass),
+                                    ' ',
+                                    static_cast<int>(entry.reduction),
                                     ' ',
                                     entry.source);
     hash = random_stream(line, entry.reason);

@@ -29,12 +29,14 @@ struct LedgerEntry {
   Pass pass = Pass::kForward;
   std::string reason;       ///< "einsum bsd,hd->bsh: ...", "unit block.3: gradients"
   std::string source = "";  ///< the op whose plan asks for it: "einsum", "reshard", "unit"
+  sharding::Reduction reduction = sharding::Reduction::kSum;  ///< how a reduction joins terms
 
   bool operator==(const LedgerEntry&) const = default;
 };
 
 /// Bytes that move within a group of `members` when a cast turns pieces of `whole_bytes` in all
-/// into another state.
+/// into another state; of a permute, `whole_bytes` are those that change hands
+/// (sharding/permute.h), and all of them move.
 int64_t cast_bytes(sharding::CastKind cast, int64_t members, int64_t whole_bytes);
 
 class Ledger {

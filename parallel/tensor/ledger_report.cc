@@ -38,9 +38,15 @@ size_t widest(const std::vector<GroupLedger>& groups, std::string LedgerEntry::*
   return width;
 }
 
+/// "all_reduce", "all_reduce max".
+std::string collective_text(const LedgerEntry& entry) {
+  const bool sums = entry.reduction == sharding::Reduction::kSum;
+  return concat(collective_of(entry.cast), sums ? "" : concat(' ', to_string(entry.reduction)));
+}
+
 void print_line(std::ostringstream& out, const LedgerLine& line, int source_width) {
   out << "  " << std::setw(5) << line.count << "  " << std::left << std::setw(14)
-      << collective_of(line.entry.cast) << "  " << std::setw(8) << to_string(line.entry.pass)
+      << collective_text(line.entry) << "  " << std::setw(8) << to_string(line.entry.pass)
       << std::right << "  " << std::setw(10) << bytes_text(line.bytes) << "  " << std::left
       << std::setw(source_width) << line.entry.source << std::right << "  "
       << short_reason(line.entry) << '\n';
@@ -90,7 +96,7 @@ std::string to_json(const Ledger& ledger, const mesh::Mesh& mesh, int indent) {
   for (const GroupLedger& group : by_group(ledger)) {
     nlohmann::ordered_json lines = nlohmann::ordered_json::array();
     for (const LedgerLine& line : group.lines) {
-      lines.push_back({{"op", collective_of(line.entry.cast)},
+      lines.push_back({{"op", collective_text(line.entry)},
                        {"cast", sharding::to_string(line.entry.cast)},
                        {"pass", to_string(line.entry.pass)},
                        {"count", line.count},

@@ -72,45 +72,70 @@ Equation split_equation(std::string_view equation) {
 
 EinsumRecipe::EinsumRecipe(const Equation& equation) {
   const Roles role = roles(equation);
-  left_ = {order_of(equation.a, role.batch + role.rows + role.contracted),
+  // a on the left makes batch, rows, columns; where `out` begins with b's own, b goes there.
+  swapped_ = !role.columns.empty() && equation.out == role.batch + role.columns + role.rows;
+  const std::string_view left = swapped_ ? equation.b : equation.a;
+  const std::string_view right = swapped_ ? equation.a : equation.b;
+  const std::string& rows = swapped_ ? role.columns : role.rows;
+  const std::string& columns = swapped_ ? role.rows : role.columns;
+  left_ = {order_of(left, role.batch + rows + role.contracted),
            role.batch.size(),
-           role.rows.size(),
+           rows.size(),
            role.contracted.size()};
-  right_ = {order_of(equation.b, role.batch + role.contracted + role.columns),
+  right_ = {order_of(right, role.batch + role.contracted + columns),
             role.batch.size(),
             role.contracted.size(),
-            role.columns.size()};
-  const std::string made = role.batch + role.rows + role.columns;
+            columns.size()};
+  const std::string made = role.batch + rows + columns;
   for (const char index : made) {
-    const bool in_a = has(equation.a, index);
-    made_.push_back({in_a, static_cast<int64_t>((in_a ? equation.a : equation.b).find(index))});
+    const bool in_left = has(left, index);
+    made_.push_back({in_left, static_cast<int64_t>((in_left ? left : right).find(index))});
   }
   out_order_ = order_of(made, equation.out);
 }
 
-/// A view where strides allow.
-at::Tensor EinsumRecipe::three_dims(const at::Tensor& tensor, const Side& side) {
+/// The operand as one matrix, or as a batch of them; a view where strides allow.
+at::Tensor EinsumRecipe::matrices(const at::Tensor& tensor, const Side& side) {
   const at::Tensor ordered = side.order.empty() ? tensor : tensor.permute(side.order);
+  if (side.batch <= 1 && side.rows == 1 && side.columns == 1) {
+    return ordered;
+  }
   const at::IntArrayRef sizes = ordered.sizes();
-  return ordered.reshape({product(sizes, 0, side.first),
-                          product(sizes, side.first, side.second),
-                          product(sizes, side.first + side.second, side.third)});
+  const int64_t rows = product(sizes, side.batch, side.rows);
+  const int64_t columns = product(sizes, side.batch + side.rows, side.columns);
+  return side.batch == 0 ? ordered.reshape({rows, columns})
+                         : ordered.reshape({product(sizes, 0, side.batch), rows, columns});
+}
+
+at::Tensor EinsumRecipe::shaped(const at::Tensor& product,
+                                const at::Tensor& left,
+                                const at::Tensor& right) const {
+  if (left_.batch <= 1 && left_.rows == 1 && right_.columns == 1) {
+    return product;  // a dim for each group
+  }
+  std::vector<int64_t> shape;
+  shape.reserve(made_.size());
+  for (const Made& dim : made_) {
+    shape.push_back((dim.in_left ? left : right).size(dim.dim));
+  }
+  return product.view(shape);
 }
 
 at::Tensor EinsumRecipe::operator()(const MatmulTable& table,
                                     const at::Tensor& a,
                                     const at::Tensor& b) const {
-  const at::Tensor left = three_dims(a, left_);
-  const at::Tensor right = three_dims(b, right_);
-  at::Tensor result = at::empty({left.size(0), left.size(1), right.size(2)}, a.options());
-  matmul_into(table, left, right, result, /*accumulate=*/false);
-  std::vector<int64_t> shape;
-  shape.reserve(made_.size());
-  for (const Made& dim : made_) {
-    shape.push_back((dim.in_a ? a : b).size(dim.dim));
-  }
-  const at::Tensor shaped = result.view(shape);
-  return out_order_.empty() ? shaped : shaped.permute(out_order_).contiguous();
+  const at::Tensor& left = swapped_ ? b : a;
+  const at::Tensor& right = swapped_ ? a : b;
+  const at::Tensor left_matrices = matrices(left, left_);
+  const at::Tensor right_matrices = matrices(right, right_);
+  const int64_t rows = left_matrices.size(-2);
+  const int64_t columns = right_matrices.size(-1);
+  at::Tensor result = left_.batch == 0
+                          ? at::empty({rows, columns}, a.options())
+                          : at::empty({left_matrices.size(0), rows, columns}, a.options());
+  matmul_into(table, left_matrices, right_matrices, result, /*accumulate=*/false);
+  const at::Tensor made = shaped(result, left, right);
+  return out_order_.empty() ? made : made.permute(out_order_).contiguous();
 }
 
 const EinsumRecipes& einsum_recipes(std::string_view equation) {

@@ -34,20 +34,24 @@ class EinsumRecipe {
   /// Dims of an operand, brought into the order of its three groups.
   struct Side {
     std::vector<int64_t> order;  // empty: as they are
-    size_t first;                // dims in each group
-    size_t second;
-    size_t third;
+    size_t batch;                // dims in each group
+    size_t rows;
+    size_t columns;
   };
   /// A dim of the product, as found in an operand.
   struct Made {
-    bool in_a;
+    bool in_left;
     int64_t dim;
   };
 
-  static at::Tensor three_dims(const at::Tensor& tensor, const Side& side);
+  static at::Tensor matrices(const at::Tensor& tensor, const Side& side);
+  at::Tensor shaped(const at::Tensor& product,
+                    const at::Tensor& left,
+                    const at::Tensor& right) const;
 
-  Side left_;   // batch, rows, contracted
-  Side right_;  // batch, contracted, columns
+  bool swapped_;  // b is the left factor: then the product's dims come in the order of `out`
+  Side left_;     // batch, rows, contracted
+  Side right_;    // batch, contracted, columns
   std::vector<Made> made_;
   std::vector<int64_t> out_order_;  // of the product's dims; empty: as they are
 };

@@ -15,13 +15,27 @@
 namespace brigade::tensor {
 namespace {
 
+/// One matrix, or a batch of them, in the last two dims.
+int64_t rows(const at::Tensor& matrix) {
+  return matrix.size(-2);
+}
+int64_t columns(const at::Tensor& matrix) {
+  return matrix.size(-1);
+}
+int64_t batch(const at::Tensor& matrix) {
+  return matrix.dim() == 2 ? 1 : matrix.size(0);
+}
+int64_t batch_stride(const at::Tensor& matrix) {
+  return matrix.dim() == 2 ? 0 : matrix.stride(0);
+}
+
 bool unit_stride(const at::Tensor& matrix) {
-  return matrix.stride(1) == 1 || matrix.stride(2) == 1 || matrix.size(1) == 1 ||
-         matrix.size(2) == 1;
+  return matrix.stride(-2) == 1 || matrix.stride(-1) == 1 || rows(matrix) == 1 ||
+         columns(matrix) == 1;
 }
 
 kernels::MatmulOperand operand(const at::Tensor& matrix) {
-  return {matrix.const_data_ptr(), matrix.stride(1), matrix.stride(2), matrix.stride(0)};
+  return {matrix.const_data_ptr(), matrix.stride(-2), matrix.stride(-1), batch_stride(matrix)};
 }
 
 void by_onednn(const at::Tensor& a, const at::Tensor& b, at::Tensor& out, bool accumulate) {
@@ -30,25 +44,25 @@ void by_onednn(const at::Tensor& a, const at::Tensor& b, at::Tensor& out, bool a
   BRIGADE_CHECK(unit_stride(out), out.strides());
   kernels::matmul(
       dtype_of(a),
-      out.size(0),
-      out.size(1),
-      out.size(2),
-      a.size(2),
+      batch(out),
+      rows(out),
+      columns(out),
+      columns(a),
       operand(left),
       operand(right),
-      {out.mutable_data_ptr(), dtype_of(out), out.stride(1), out.stride(2), out.stride(0)},
+      {out.mutable_data_ptr(), dtype_of(out), out.stride(-2), out.stride(-1), batch_stride(out)},
       accumulate);
 }
 
 void by_libtorch(const at::Tensor& a, const at::Tensor& b, at::Tensor& out, bool accumulate) {
   if (accumulate) {
-    out.add_(at::bmm(a, b));
+    out.add_(at::matmul(a, b));
   } else if (out.scalar_type() != a.scalar_type()) {
-    out.copy_(at::bmm(a, b));
-  } else if (a.size(0) == 1) {
-    // The three-dim product of one matrix takes another, slower road in libtorch.
-    at::Tensor flat = out.squeeze(0);
-    at::mm_out(flat, a.squeeze(0), b.squeeze(0));
+    out.copy_(at::matmul(a, b));
+  } else if (batch(a) == 1) {
+    // A batch of one matrix takes another, slower road in libtorch.
+    at::Tensor flat = out.dim() == 2 ? out : out.squeeze(0);
+    at::mm_out(flat, a.dim() == 2 ? a : a.squeeze(0), b.dim() == 2 ? b : b.squeeze(0));
   } else {
     at::bmm_out(out, a, b);
   }
@@ -100,7 +114,7 @@ void matmul_into(const MatmulTable& table,
                  const at::Tensor& b,
                  at::Tensor& out,
                  bool accumulate) {
-  const int64_t work = out.numel() * a.size(2);
+  const int64_t work = out.numel() * columns(a);
   const MatmulBackend backend = work < MatmulTable::kSmall ? table.small : table.large;
   const bool served = a.device().is_cpu() && a.scalar_type() != at::kDouble &&
                       kernels::matmul_supports(dtype_of(a));

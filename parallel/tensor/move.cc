@@ -8,6 +8,7 @@
 
 #include "parallel/base/check.h"
 #include "parallel/sharding/named_sharding.h"
+#include "parallel/sharding/permute.h"
 #include "parallel/tensor/buffers.h"
 #include "parallel/tensor/sharded_tensor.h"
 
@@ -17,11 +18,22 @@ namespace {
 using collective::ConstSpans;
 using collective::ReduceOp;
 using collective::Spans;
+using sharding::Box;
 using sharding::CastKind;
 using sharding::CastStep;
 using sharding::Interval;
 using sharding::NamedSharding;
+using sharding::Reduction;
 using sharding::TensorType;
+
+ReduceOp op_of(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kSum: return ReduceOp::kSum;
+    case Reduction::kMax: return ReduceOp::kMax;
+    case Reduction::kMin: return ReduceOp::kMin;
+  }
+  BRIGADE_CHECK(false, static_cast<int>(reduction));
+}
 
 /// What each member of the cast's group holds of one dim, relative to where this rank's own piece
 /// of the unsplit side begins.
@@ -92,7 +104,7 @@ at::Tensor reduce_scatter(Program& program,
     spans.push_back({rows(terms, part)});
   }
   collective::Work work = program.group(step.axes).reduce_scatter(
-      std::move(spans), {bytes_of(result)}, dtype_of(terms), ReduceOp::kSum);
+      std::move(spans), {bytes_of(result)}, dtype_of(terms), op_of(step.reduction));
   value_or_throw(work.wait());
   return result.movedim(0, step.dim).contiguous();
 }
@@ -100,37 +112,54 @@ at::Tensor reduce_scatter(Program& program,
 at::Tensor all_reduce(Program& program, const CastStep& step, const at::Tensor& local) {
   at::Tensor sum = local.clone(at::MemoryFormat::Contiguous);
   collective::Work work =
-      program.group(step.axes).all_reduce({bytes_of(sum)}, dtype_of(sum), ReduceOp::kSum);
+      program.group(step.axes).all_reduce({bytes_of(sum)}, dtype_of(sum), op_of(step.reduction));
   value_or_throw(work.wait());
   return sum;
 }
 
-at::Tensor all_to_all(Program& program,
-                      const TensorType& from,
-                      const CastStep& step,
-                      const at::Tensor& local) {
-  const TensorType gathered{
-      from.dtype, from.global, from.spec.with_dim(static_cast<size_t>(step.dim), {})};
-  const std::vector<Interval> sent = member_intervals(program, from, step.to, step, step.to_dim);
-  const std::vector<Interval> received = member_intervals(program, step.to, from, step, step.dim);
-  at::Tensor out = at::empty(local_shape(program, step.to), local.options());
+/// The part of a tensor that holds `held` which is `wanted`, a box within it; a view.
+at::Tensor part(const at::Tensor& tensor, const Box& held, const Box& wanted) {
+  at::Tensor view = tensor;
+  for (size_t dim = 0; dim < held.dims.size(); ++dim) {
+    const Interval& range = wanted.dims[dim];
+    // A box of no elements may lie outside.
+    const int64_t begin = range.size() == 0 ? 0 : range.begin - held.dims[dim].begin;
+    view = view.narrow(static_cast<int64_t>(dim), begin, range.size());
+  }
+  return view;
+}
+
+/// Every member gives each other what that one needs of its box: all-to-alls and permutes.
+at::Tensor exchange(Program& program,
+                    const TensorType& from,
+                    const CastStep& step,
+                    const at::Tensor& local) {
+  const NamedSharding before{program.mesh(), from.spec};
+  const NamedSharding after{program.mesh(), step.to.spec};
+  const Box held = before.box(from.global, program.rank());
+  const Box wanted = after.box(from.global, program.rank());
+  at::Tensor out = at::empty(wanted.shape(), local.options());
   std::vector<at::Tensor> pieces;
+  std::vector<at::Tensor> targets;
   std::vector<at::Tensor> arrived;
   std::vector<ConstSpans> to;
   std::vector<Spans> into;
-  for (size_t member = 0; member < sent.size(); ++member) {
+  for (const int64_t member : program.mesh().group(program.rank(), step.axes)) {
     pieces.push_back(
-        local.narrow(step.to_dim, sent[member].begin, sent[member].size()).contiguous());
-    arrived.push_back(
-        at::empty_like(out.narrow(step.dim, received[member].begin, received[member].size()),
-                       at::MemoryFormat::Contiguous));
+        part(local, held, intersect(held, after.box(from.global, member))).contiguous());
+    targets.push_back(part(out, wanted, intersect(before.box(from.global, member), wanted)));
+    arrived.push_back(targets.back().is_contiguous()
+                          ? targets.back()
+                          : at::empty_like(targets.back(), at::MemoryFormat::Contiguous));
     to.push_back({bytes_of(pieces.back())});
     into.push_back({bytes_of(arrived.back())});
   }
   collective::Work work = program.group(step.axes).all_to_all(std::move(to), std::move(into));
   value_or_throw(work.wait());
-  for (size_t member = 0; member < received.size(); ++member) {
-    out.narrow(step.dim, received[member].begin, received[member].size()).copy_(arrived[member]);
+  for (size_t member = 0; member < targets.size(); ++member) {
+    if (!arrived[member].is_same(targets[member])) {
+      targets[member].copy_(arrived[member]);
+    }
   }
   return out;
 }
@@ -155,8 +184,13 @@ at::Tensor place(Program& program,
   return whole;
 }
 
-/// Bytes of the group's whole piece: the larger side of the cast, equal on all members.
+/// Bytes of the group's whole piece: the larger side of the cast, equal on all members; of a
+/// permute, those that change hands.
 int64_t whole_bytes(Program& program, const TensorType& from, const CastStep& step) {
+  if (step.kind == CastKind::kPermute) {
+    return sharding::permuted_elements(program.mesh(), from, step, program.rank()) *
+           size_of(from.dtype);
+  }
   const bool grows = step.kind == CastKind::kGather || step.kind == CastKind::kGatherReduced;
   const TensorType& whole = grows ? step.to : from;
   const int64_t elements = sharding::element_count(local_shape(program, whole));
@@ -176,7 +210,8 @@ void write_ledger(Program& program,
                           bytes,
                           cause.pass,
                           std::string(cause.reason),
-                          std::string(cause.source)});
+                          std::string(cause.source),
+                          step.reduction});
 }
 
 }  // namespace
@@ -203,7 +238,8 @@ at::Tensor move(Program& program,
     case CastKind::kGatherReduced: return gather(program, from, step, local);
     case CastKind::kReduceScatter: return reduce_scatter(program, from, step, local);
     case CastKind::kAllReduce: return all_reduce(program, step, local);
-    case CastKind::kAllToAll: return all_to_all(program, from, step, local);
+    case CastKind::kAllToAll:
+    case CastKind::kPermute: return exchange(program, from, step, local);
     default: BRIGADE_CHECK(false, to_string(step.kind));
   }
 }

@@ -23,11 +23,12 @@ PlannedCasts prepare_casts(Program& program,
   for (const CastStep& step : casts) {
     const TypeRecord* to = &program.record(step.to);
     if (program.mesh().axes_size(step.axes) > 1) {
+      const bool both = has_dual(from->type) && has_dual(step.to);
       result.steps.push_back({.step = step,
-                              .back = dual_step(step, from->type),
+                              .back = both ? dual_step(step, from->type) : CastStep(),
                               .from = from,
                               .to = to,
-                              .cotangent = &program.record(dual(step.to)),
+                              .cotangent = both ? &program.record(dual(step.to)) : nullptr,
                               .cause = &cause});
     }
     from = to;
@@ -47,7 +48,6 @@ void prepare(Program& program,
                 plan.inputs.size(),
                 operands.size());
   result.reason = plan.reason;
-  result.reduction = plan.reduction;
   for (size_t index = 0; index < operands.size(); ++index) {
     result.inputs.push_back(
         plan.inputs.empty() ? PlannedCasts()
@@ -68,6 +68,7 @@ CastStep dual_step(const CastStep& step, const TensorType& from) {
     case CastKind::kMarkReduced: back.kind = CastKind::kAllReduce; return back;
     case CastKind::kReduceScatter: back.kind = CastKind::kGatherReduced; return back;
     case CastKind::kPlace: back.kind = CastKind::kSliceReduced; return back;
+    case CastKind::kPermute: return back;  // to the spec before: the inverse
     case CastKind::kAllToAll: std::swap(back.dim, back.to_dim); return back;
     // U -> R back is R -> Rd, and R -> U back is Rd -> R: the bytes stay where they are.
     case CastKind::kAllReduce:

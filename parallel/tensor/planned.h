@@ -22,10 +22,11 @@ struct Planned;
 /// One cast and its dual.
 struct PlannedCast {
   sharding::CastStep step;
-  sharding::CastStep back;  ///< carries the cotangent of the result to the operand
+  sharding::CastStep back;  ///< carries the cotangent of the result to the operand, if it has one
   const TypeRecord* from = nullptr;
   const TypeRecord* to = nullptr;
-  const TypeRecord* cotangent = nullptr;  ///< of the result: the dual of `to`
+  const TypeRecord* cotangent = nullptr;  ///< of the result: the dual of `to`; null if it or the
+                                          ///< operand has none (has_dual)
   const Planned* cause = nullptr;         ///< op and reason, for the ledger
 };
 
@@ -40,7 +41,6 @@ struct Planned {
   std::vector<PlannedCasts> inputs;
   const TypeRecord* local_result = nullptr;
   PlannedCasts output;
-  sharding::Reduction reduction = sharding::Reduction::kSum;
 
   Planned() = default;
   Planned(const Planned&) = delete;  // its casts point to it

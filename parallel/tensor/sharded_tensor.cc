@@ -6,6 +6,8 @@
 #include <ATen/ATen.h>
 
 #include "parallel/base/check.h"
+#include "parallel/base/result.h"
+#include "parallel/base/text.h"
 #include "parallel/sharding/named_sharding.h"
 #include "parallel/tensor/buffers.h"
 #include "parallel/tensor/casts.h"
@@ -45,9 +47,22 @@ TensorType dual(const TensorType& type) {
   if (spec.unreduced().empty() && spec.reduced().empty()) {
     return type;
   }
+  if (!has_dual(type)) {
+    throw Exception({ErrorCode::kType,
+                     concat("no gradient passes through ",
+                            type.to_string(),
+                            ": its terms are joined by a ",
+                            to_string(spec.unreduced_kind()),
+                            ", not by a sum; detach the operand first"),
+                     -1});
+  }
   const sharding::AxisNames was_unreduced = spec.unreduced();
   const sharding::AxisNames was_reduced = spec.reduced();
   return {type.dtype, type.global, spec.with_unreduced(was_reduced).with_reduced(was_unreduced)};
+}
+
+bool has_dual(const TensorType& type) {
+  return type.spec.unreduced_kind() == sharding::Reduction::kSum;
 }
 
 sharding::Shape local_shape(const Program& program, const TensorType& type) {

@@ -47,8 +47,10 @@ class ShardedTensor {
   at::Tensor local_;
 };
 
-/// The type of a gradient: U and Rd change places.
+/// The type of a gradient: U and Rd change places. Throws kType for terms of a maximum or minimum,
+/// which have none.
 sharding::TensorType dual(const sharding::TensorType& type);
+bool has_dual(const sharding::TensorType& type);
 
 /// Local shape of `type` on the program's rank.
 sharding::Shape local_shape(const Program& program, const sharding::TensorType& type);

@@ -18,7 +18,8 @@ namespace {
 Result<tensor::Ledger> run_step(collective::World& world,
                                 const config::RunConfig& config,
                                 const data::Sources& sources) {
-  auto trainer = loop::Trainer::create(world, {.config = config, .training = sources.training});
+  auto trainer = loop::Trainer::create(
+      world, {.config = config, .training = sources.training, .validation = nullptr});
   if (!trainer) {
     return fail(trainer.error());
   }
@@ -73,6 +74,7 @@ Result<std::vector<tensor::Ledger>> run_ranks(const config::RunConfig& config,
 
 Result<StepLedgers> step_ledgers(config::RunConfig config) {
   config.training.dataset = "synthetic";
+  config.training.dataset_path.reset();
   config.validation.enable = false;
   const int64_t ranks = config::wanted_ranks(config);
   const Result<config::RunFacts> facts = config::resolve(config, ranks);

@@ -64,7 +64,8 @@ void join_ranks(Program& program, const AxisNames& axes, at::Tensor& values, Red
        cast_bytes(sharding::CastKind::kAllReduce, members, static_cast<int64_t>(values.nbytes())),
        Pass::kForward,
        op == ReduceOp::kMax ? "cross_entropy: largest logit" : "cross_entropy: sum and target",
-       "cross_entropy"});
+       "cross_entropy",
+       op == ReduceOp::kMax ? sharding::Reduction::kMax : sharding::Reduction::kSum});
   collective::Work work = program.group(axes).all_reduce({bytes_of(values)}, DType::kFloat32, op);
   value_or_throw(work.wait());
 }

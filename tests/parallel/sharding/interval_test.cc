@@ -21,19 +21,35 @@ std::vector<int64_t> sizes(int64_t dim_size, int64_t parts) {
   return sizes;
 }
 
-TEST(Interval, SplitsByTheFloorFormulaInRowsB1ToB5) {
+TEST(Interval, B1_SplitsTwentyOverSix) {
   EXPECT_THAT(sizes(20, 6), ElementsAre(3, 3, 4, 3, 3, 4));
+}
+
+TEST(Interval, B2_SplitsSixtyFourOverThree) {
   EXPECT_THAT(sizes(64, 3), ElementsAre(21, 21, 22));
+}
+
+TEST(Interval, B3_SplitsTenOverFour) {
   EXPECT_EQ(interval(10, 0, 4), (Interval{0, 2}));
   EXPECT_EQ(interval(10, 1, 4), (Interval{2, 5}));
   EXPECT_EQ(interval(10, 2, 4), (Interval{5, 7}));
   EXPECT_EQ(interval(10, 3, 4), (Interval{7, 10}));
+}
+
+TEST(Interval, B4_SplitsAVocabularyOverEight) {
   EXPECT_THAT(sizes(50257, 8), ElementsAre(6282, 6282, 6282, 6282, 6282, 6282, 6282, 6283));
+}
+
+TEST(Interval, B5_LeavesPartsOfASmallDimEmpty) {
   EXPECT_THAT(sizes(3, 8), ElementsAre(0, 0, 1, 0, 0, 1, 0, 1));
 }
 
-TEST(Interval, SplitsTheFlattenedIndexInRowC8AndNotNestedAsInC9) {
+TEST(Interval, C8_SplitsTheFlattenedIndex) {
   EXPECT_THAT(sizes(11, 8), ElementsAre(1, 1, 2, 1, 1, 2, 1, 2));
+  EXPECT_EQ(interval(11, 3, 8).end, interval(11, 0, 2).end);
+}
+
+TEST(Interval, C9_DoesNotSplitPartsOfParts) {
   std::vector<int64_t> nested = sizes(5, 4);
   for (const int64_t size : sizes(6, 4)) {
     nested.push_back(size);
@@ -91,6 +107,14 @@ TEST(Box, HasAShapeAndACount) {
   EXPECT_EQ(Box().element_count(), 1);
   EXPECT_EQ(element_count({}), 1);
   EXPECT_EQ(element_count({3, 0, 2}), 0);
+}
+
+TEST(Box, IntersectsDimByDim) {
+  EXPECT_EQ(intersect({{{0, 4}, {2, 6}}}, {{{2, 8}, {0, 3}}}), (Box{{{2, 4}, {2, 3}}}));
+  EXPECT_EQ(intersect({{{0, 2}, {0, 2}}}, {{{2, 4}, {0, 2}}}).element_count(), 0);
+  EXPECT_EQ(intersect({{{5, 6}}}, {{{1, 2}}}).element_count(), 0);
+  EXPECT_EQ(intersect({}, {}).element_count(), 1);
+  EXPECT_THROW(intersect({{{0, 1}}}, {}), CheckFailure);
 }
 
 }  // namespace

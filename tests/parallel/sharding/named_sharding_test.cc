@@ -36,35 +36,38 @@ std::vector<int64_t> replica_ids(const std::string& mesh, const std::string& tex
   return ids;
 }
 
-TEST(NamedSharding, SplitsBothDimsInRowA1) {
+TEST(NamedSharding, A1_SplitsBothDims) {
   EXPECT_THAT(local_shapes("x4,y2", "8@x,4@y"), Each(Shape{2, 2}));
   EXPECT_THAT(replica_ids("x4,y2", "8@x,4@y"), Each(0));
 }
 
-TEST(NamedSharding, NumbersCopiesInMeshOrderInRowsA2AndA3) {
+TEST(NamedSharding, A2_NumbersCopiesOverTheMinorAxis) {
   EXPECT_THAT(local_shapes("x4,y2", "8@x,4"), Each(Shape{2, 4}));
   EXPECT_THAT(replica_ids("x4,y2", "8@x,4"), ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
+}
+
+TEST(NamedSharding, A3_NumbersCopiesOverTheMajorAxis) {
   EXPECT_THAT(local_shapes("x4,y2", "8@y,4"), Each(Shape{4, 4}));
   EXPECT_THAT(replica_ids("x4,y2", "8@y,4"), ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
 }
 
-TEST(NamedSharding, SplitsTheLastDimAloneInRowA4) {
+TEST(NamedSharding, A4_SplitsTheLastDimAlone) {
   EXPECT_THAT(local_shapes("x4,y2", "8,4@y"), Each(Shape{8, 2}));
 }
 
-TEST(NamedSharding, GivesRankRRowRInRowA6) {
+TEST(NamedSharding, A6_GivesRankRRowR) {
   EXPECT_THAT(local_shapes("x4,y2", "8@(x,y),4"), Each(Shape{1, 4}));
   for (int64_t rank = 0; rank < 8; ++rank) {
     EXPECT_EQ(on("x4,y2", "8@(x,y),4").box({8, 4}, rank), (Box{{{rank, rank + 1}, {0, 4}}}));
   }
 }
 
-TEST(NamedSharding, CopiesEverythingInRowA7) {
+TEST(NamedSharding, A7_CopiesEverything) {
   EXPECT_THAT(local_shapes("x4,y2", "8,4"), Each(Shape{8, 4}));
   EXPECT_THAT(replica_ids("x4,y2", "8,4"), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-TEST(NamedSharding, TakesSizesThatDoNotDivideInRowsA8A10AndA11) {
+TEST(NamedSharding, A8_SplitsThreeColumnsInOneAndTwo) {
   EXPECT_THAT(local_shapes("x4,y2", "8@x,3@y"),
               ElementsAre(Shape{2, 1},
                           Shape{2, 2},
@@ -74,15 +77,21 @@ TEST(NamedSharding, TakesSizesThatDoNotDivideInRowsA8A10AndA11) {
                           Shape{2, 2},
                           Shape{2, 1},
                           Shape{2, 2}));
+}
+
+TEST(NamedSharding, A10_GivesARankNothingOfADimSmallerThanTheAxis) {
   EXPECT_THAT(local_shapes("x2", "1@x"), ElementsAre(Shape{0}, Shape{1}));
+}
+
+TEST(NamedSharding, A11_SplitsFiveRowsInTwoAndThree) {
   EXPECT_THAT(local_shapes("x2", "5@x,2"), ElementsAre(Shape{2, 2}, Shape{3, 2}));
 }
 
-TEST(NamedSharding, DoesNotDivideByUnreducedAxesInRowA16) {
+TEST(NamedSharding, A16_DoesNotDivideByUnreducedAxes) {
   EXPECT_THAT(local_shapes("x2,y2", "8@x,8{U:y}"), Each(Shape{4, 8}));
 }
 
-TEST(NamedSharding, GivesTheMajorShardToTheGroupOfTheMinorAxisInRowC8) {
+TEST(NamedSharding, C8_GivesTheMajorShardToTheGroupOfTheMinorAxis) {
   const NamedSharding fine = on("x2,y4", "11@(x,y)");
   EXPECT_EQ(fine.box({11}, 0).dims[0].begin, 0);
   EXPECT_EQ(fine.box({11}, 3).dims[0].end, 5);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/sharding/partition_spec.h"
 
+#include <random>
 #include <string>
 #include <thread>
 #include <unordered_set>
@@ -9,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/parallel/sharding/random_specs.h"
 #include "tests/parallel/sharding/spelled.h"
 
 namespace brigade::sharding {
@@ -67,7 +69,9 @@ TEST(PartitionSpec, ReadsWhatItPrints) {
                                  "((\"tp\", \"dp_shard\"), None, \"x\")",
                                  "(){U:tp}",
                                  "(\"x\"){R:a,b}",
-                                 "(None, \"x\"){U:a,b, R:c}"}) {
+                                 "(None, \"x\"){U:a,b, R:c}",
+                                 "(){Umax:a,b}",
+                                 "(\"x\"){Umin:a, R:c}"}) {
     EXPECT_EQ(value_or_throw(PartitionSpec::parse(text)).to_string(), text);
   }
 }
@@ -86,36 +90,94 @@ TEST(PartitionSpec, SaysWhereATextIsWrong) {
             "expected None, an axis in quotes or a tuple of them, found 'x' at position 2 of (x)");
   EXPECT_EQ(parse_error("(\"x\""), "expected , or ), found the end at position 5 of (\"x\"");
   EXPECT_EQ(parse_error("(\"x)"), "expected the closing quote, found ')' at position 4 of (\"x)");
-  EXPECT_THAT(parse_error("(){V:x}"), HasSubstr("expected U: (unreduced), R: (reduced) or }"));
+  EXPECT_THAT(parse_error("(){V:x}"),
+              HasSubstr("expected U:, Umax:, Umin: (unreduced), R: (reduced) or }"));
   EXPECT_THAT(parse_error("(){U:}"), HasSubstr("expected the name of an axis, found '}'"));
   EXPECT_THAT(parse_error("(){U:x"), HasSubstr("found the end"));
   EXPECT_THAT(parse_error("() x"), HasSubstr("expected the end, found 'x' at position 4"));
 }
 
-TEST(PartitionSpec, RefusesMoreDimsThanTheTensorHasInRowA12) {
-  EXPECT_EQ(check_error(PartitionSpec({{}, {}, {}, {"x"}}), "x2", 3),
-            "Type: spec (None, None, None, \"x\") splits dim 3 over x, but the tensor has 3 dims");
+TEST(PartitionSpec, HasAKindOfItsUnreducedSet) {
+  const PartitionSpec sum = PartitionSpec({{"x"}}).with_unreduced({"u"});
+  const PartitionSpec max = PartitionSpec({{"x"}}).with_unreduced({"u"}, Reduction::kMax);
+  EXPECT_EQ(sum.unreduced_kind(), Reduction::kSum);
+  EXPECT_EQ(max.unreduced_kind(), Reduction::kMax);
+  EXPECT_NE(sum, max);
+  EXPECT_NE(sum.hash(), max.hash());
+  EXPECT_EQ(max.to_string(), "(\"x\"){Umax:u}");
+  EXPECT_EQ(max.with_reduced({"r"}).with_dim(0, {}).to_string(), "(){Umax:u, R:r}");
+  EXPECT_EQ(PartitionSpec({{"y"}}).with_sets_of(max).to_string(), "(\"y\"){Umax:u}");
+  EXPECT_EQ(max.state("u"), AxisState::kUnreduced);
+}
+
+TEST(PartitionSpec, HasNoKindOfNoTerms) {
+  EXPECT_EQ(PartitionSpec().with_unreduced({}, Reduction::kMin), PartitionSpec());
+  const PartitionSpec max = PartitionSpec().with_unreduced({"u"}, Reduction::kMax);
+  EXPECT_EQ(max.with_unreduced({}).unreduced_kind(), Reduction::kSum);
+}
+
+TEST(PartitionSpec, ReadsOneKindOfTermsAlone) {
+  EXPECT_EQ(parse_error("(){U:a, Umax:b}"),
+            "expected terms of one kind (sum), found 'U' at position 9 of (){U:a, Umax:b}");
+  EXPECT_EQ(value_or_throw(PartitionSpec::parse("(){Umax:a, Umax:b}")).to_string(), "(){Umax:a,b}");
+}
+
+TEST(PartitionSpec, ReadsWhatItPrintsWhateverItIs) {
+  const mesh::Mesh mesh = mesh_of("v2,w1,x2,y3,z2");
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    std::mt19937 random(seed);
+    const PartitionSpec drawn = random_legal_spec(random, mesh, random() % 5);
+    constexpr Reduction kKinds[] = {Reduction::kSum, Reduction::kMax, Reduction::kMin};
+    const PartitionSpec spec = drawn.with_unreduced(drawn.unreduced(), kKinds[random() % 3]);
+    const Result<PartitionSpec> read = PartitionSpec::parse(spec.to_string());
+    ASSERT_TRUE(read) << "seed " << seed << ": " << read.error().text;
+    ASSERT_EQ(*read, spec) << "seed " << seed << ": " << spec.to_string();
+  }
+}
+
+TEST(PartitionSpec, A12_RefusesMoreDimsThanTheTensorHas) {
+  EXPECT_EQ(
+      check_error(PartitionSpec({{}, {}, {}, {"x"}}), "x2", 3),
+      "Type: spec (None, None, None, \"x\") splits dim 3 over x (2 parts), but the tensor has "
+      "3 dims");
+  EXPECT_THAT(check_error(PartitionSpec({{"x"}}), "x2", 0), HasSubstr("the tensor has 0 dims"));
+  EXPECT_THAT(check_error(PartitionSpec({{}, {"x", "y"}}), "x2,y3", 1),
+              HasSubstr("splits dim 1 over x, y (6 parts), but the tensor has 1 dim"));
   EXPECT_TRUE(PartitionSpec({{"x"}, {}, {}, {}}).check(mesh_of("x2"), 1));
 }
 
-TEST(PartitionSpec, RefusesAnAxisUsedTwiceInRowA13) {
+TEST(PartitionSpec, A13_RefusesAnAxisUsedTwice) {
   EXPECT_EQ(
       check_error(PartitionSpec({{"x"}, {"x"}}), "x2,y2", 2),
       "Type: axis \"x\" (size 2) is used twice in spec (\"x\", \"x\"), for dim 0 and for dim 1");
   EXPECT_THAT(check_error(PartitionSpec({{"x", "x"}, {}}), "x2", 2),
               HasSubstr("for dim 0 and for dim 0"));
+  EXPECT_EQ(check_error(PartitionSpec({{"x"}, {}}).with_reduced({"x"}), "x2", 2),
+            "Type: axis \"x\" (size 2) is used twice in spec (\"x\"){R:x}, for dim 0 and for the "
+            "reduced set");
   EXPECT_THAT(check_error(PartitionSpec({{"x"}, {}}).with_unreduced({"x"}), "x2", 2),
               HasSubstr("for dim 0 and for the unreduced set"));
   EXPECT_THAT(check_error(PartitionSpec().with_unreduced({"x"}).with_reduced({"x"}), "x2", 2),
               HasSubstr("for the unreduced set and for the reduced set"));
 }
 
-TEST(PartitionSpec, RefusesAnAxisThatTheMeshLacksInRowA15) {
+TEST(PartitionSpec, A15_RefusesAnAxisThatTheMeshLacks) {
   EXPECT_EQ(check_error(PartitionSpec({{}, {"z"}}), "x2,y3", 2),
             "Type: axis \"z\" of dim 1 in spec (None, \"z\") is not in the mesh x=2 x y=3; did you "
             "mean \"x\"?");
   EXPECT_THAT(check_error(PartitionSpec().with_reduced({"elsewhere"}), "x2", 2),
               HasSubstr("axis \"elsewhere\" of the reduced set"));
+}
+
+TEST(PartitionSpec, SuggestsTheNearestAxis) {
+  const mesh::Mesh mesh = value_or_throw(mesh::Mesh::create({{"dp_shard", 2}, {"tp", 4}}));
+  const Result<void> legal = PartitionSpec({{"dp_shrd"}}).check(mesh, 1);
+  ASSERT_FALSE(legal);
+  EXPECT_EQ(legal.error().text,
+            "axis \"dp_shrd\" of dim 0 in spec (\"dp_shrd\") is not in the mesh dp_shard=2 x tp=4; "
+            "did you mean \"dp_shard\"?");
+  EXPECT_THAT(PartitionSpec().with_unreduced({"pt"}).check(mesh, 1).error().text,
+              HasSubstr("axis \"pt\" of the unreduced set"));
 }
 
 TEST(PartitionSpec, SharesOneValueAmongThreads) {

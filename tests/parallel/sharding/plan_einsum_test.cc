@@ -197,7 +197,8 @@ TEST(PlanEinsum, RefusesOperandsThatDoNotFitTheEquation) {
               HasSubstr("operand 0 f32[8,2,3] has 3 dims, expected 2 as mk"));
   EXPECT_THAT(einsum("x2", "mk,kn->mn", "8,2", "3,8"),
               HasSubstr("index k has size 2 in operand 0 f32[8,2] and 3 in operand 1"));
-  EXPECT_THAT(einsum("x2", "mk,kn->mn", "8@w,2", "2,8"), HasSubstr("operand 0: axis \"w\""));
+  EXPECT_THAT(einsum("x2", "mk,kn->mn", "8@w,2", "2,8"),
+              HasSubstr("operand 0: f32[8@w,2]: axis \"w\""));
   TensorType half = type("2,8");
   half.dtype = DType::kBFloat16;
   EXPECT_THAT(

@@ -43,11 +43,11 @@ TEST(PlanReduce, AllReducesWhereAReducedDimWasSplitInRowsF1ToF5) {
 }
 
 TEST(PlanReduce, TypesMaximaAsSumsInRowF6) {
-  EXPECT_EQ(reduce(Reduction::kMax, "8@x,2@y", {0}), "- -> 2@y{U:x} -> all_reduce x");
+  EXPECT_EQ(reduce(Reduction::kMax, "8@x,2@y", {0}), "- -> 2@y{Umax:x} -> all_reduce max x");
   const Result<OpPlan> plan =
       plan_reduce(mesh_of("x2"), Reduction::kMin, type("8@x"), std::vector<int64_t>{0}, false, {});
   ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->reduction, Reduction::kMin);
+  EXPECT_EQ(plan->output.at(0).reduction, Reduction::kMin);
   EXPECT_EQ(plan->reason, "min: a reduced dim is split over x");
 }
 
@@ -60,10 +60,25 @@ TEST(PlanReduce, KeepsOrScattersTermsAsOutSaysInRowF8) {
 
 TEST(PlanReduce, LetsSumsOfUnreducedTermsThroughAlone) {
   EXPECT_EQ(reduce(Reduction::kSum, "4{U:x}", {0}), "- -> {U:x}");
-  EXPECT_THAT(reduce(Reduction::kMax, "4{U:x}", {0}), HasSubstr("only linear ops let through"));
-  EXPECT_THAT(reduce(Reduction::kMax, "4@x", {0}, "{U:x}"), HasSubstr("only sums may stay"));
+  EXPECT_EQ(reduce(Reduction::kMax, "4{U:x}", {0}),
+            "! max: operand 0 f32[4]{U:x} holds terms of a sum over x, which only a sum lets "
+            "through; reshard it to finish the sum");
   EXPECT_THAT(reduce(Reduction::kSum, "4@x", {0}, "{U:y}"),
               HasSubstr("is unreduced over y, which neither splits a reduced dim of operand 0"));
+}
+
+TEST(PlanReduce, F10_KeepsTermsOfAMaximumOnDemand) {
+  EXPECT_EQ(reduce(Reduction::kMax, "4@x,2", {0}, "2{Umax:x}"), "- -> 2{Umax:x}");
+  EXPECT_EQ(reduce(Reduction::kMin, "4@x,2@y", {0, 1}, "{Umin:x}"),
+            "- -> {Umin:x,y} -> all_reduce min y");
+  EXPECT_EQ(reduce(Reduction::kMax, "4@x,2", {0}, "2@x"),
+            "- -> 2{Umax:x} -> reduce_scatter max x 0");
+  EXPECT_EQ(reduce(Reduction::kMax, "4@x,2{Umax:y}", {0}, "2{Umax:x,y}"), "- -> 2{Umax:x,y}");
+  EXPECT_EQ(reduce(Reduction::kMax, "4@x,2", {0}, "2{U:x}"),
+            "! max: out= (){U:x} holds terms of a sum, but those of f32[2]{Umax:x} are a max's");
+  EXPECT_EQ(reduce(Reduction::kSum, "2{Umax:x}", {0}),
+            "! sum: operand 0 f32[2]{Umax:x} holds terms of a max over x, which only a max lets "
+            "through; reshard it to finish the max");
 }
 
 TEST(PlanReduce, KeepsDimsOfSizeOneOnDemand) {

@@ -5,6 +5,7 @@
 /// forward() and backward() know a cast only as "own" or "whole group", summed into boxes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -79,6 +80,15 @@ inline Box overlap(const Box& a, const Box& b) {
 inline void add_overlap(Array& to, Array& from) {
   for_each_index(overlap(to.box, from.box),
                  [&](const std::vector<int64_t>& index) { to.at(index) += from.at(index); });
+}
+
+/// As add_overlap, but keeps the larger or smaller value.
+inline void join_overlap(Array& to, Array& from, Reduction reduction) {
+  for_each_index(overlap(to.box, from.box), [&](const std::vector<int64_t>& index) {
+    double& value = to.at(index);
+    value = reduction == Reduction::kMax ? std::max(value, from.at(index))
+                                         : std::min(value, from.at(index));
+  });
 }
 
 inline Array random_array(std::mt19937& random, const Shape& shape) {
@@ -162,11 +172,30 @@ inline Ranks move(const mesh::Mesh& mesh,
   return moved;
 }
 
+/// All-reduces or reduce-scatters terms of a maximum or minimum.
+inline Ranks join_terms(const mesh::Mesh& mesh, Ranks& ranks, const CastStep& step) {
+  const NamedSharding sharding{mesh, step.to.spec};
+  Ranks joined;
+  for (int64_t rank = 0; rank < mesh.size(); ++rank) {
+    const std::vector<int64_t> group = mesh.group(rank, step.axes);
+    joined.emplace_back(sharding.box(step.to.global, rank));
+    add_overlap(joined.back(), ranks[static_cast<size_t>(group.front())]);
+    for (const int64_t peer : group) {
+      join_overlap(joined.back(), ranks[static_cast<size_t>(peer)], step.reduction);
+    }
+  }
+  return joined;
+}
+
 inline Ranks forward(const mesh::Mesh& mesh, Ranks ranks, const Casts& casts) {
   for (const CastStep& step : casts) {
     const bool group = step.kind == CastKind::kGather || step.kind == CastKind::kGatherReduced ||
                        step.kind == CastKind::kAllReduce || step.kind == CastKind::kReduceScatter ||
-                       step.kind == CastKind::kAllToAll;
+                       step.kind == CastKind::kAllToAll || step.kind == CastKind::kPermute;
+    if (step.reduction != Reduction::kSum) {
+      ranks = join_terms(mesh, ranks, step);
+      continue;
+    }
     ranks = move(mesh, ranks, step.to, step.axes, group, step.kind == CastKind::kKeepFirst);
   }
   return ranks;
@@ -181,7 +210,7 @@ inline Ranks backward(const mesh::Mesh& mesh,
     const CastKind kind = casts[i].kind;
     const bool group = kind == CastKind::kSlice || kind == CastKind::kGatherReduced ||
                        kind == CastKind::kMarkReduced || kind == CastKind::kReduceScatter ||
-                       kind == CastKind::kAllToAll;
+                       kind == CastKind::kAllToAll || kind == CastKind::kPermute;
     ranks = move(mesh, ranks, dual(i == 0 ? from : casts[i - 1].to), casts[i].axes, group);
   }
   return ranks;

@@ -43,11 +43,13 @@ inline std::string text_of(const TensorType& type, const mesh::Mesh& mesh) {
   return text.substr(open + 1, close - open - 1) + text.substr(close + 1);
 }
 
-/// "gather x 0; all_to_all y 0>1": kind, axes, dims of each step.
+/// "gather x 0; all_to_all y 0>1; all_reduce max x": kind, reduction unless a sum, axes, dims.
 inline std::string steps_of(const Casts& casts) {
   std::vector<std::string> steps;
   for (const CastStep& step : casts) {
     steps.push_back(concat(to_string(step.kind),
+                           step.reduction == Reduction::kSum ? "" : " ",
+                           step.reduction == Reduction::kSum ? "" : to_string(step.reduction),
                            ' ',
                            join(step.axes, ","),
                            step.dim < 0 ? "" : concat(' ', step.dim),

@@ -33,6 +33,15 @@ TEST(LedgerReport, SumsEqualEntriesByGroupInOrderOfFirstUse) {
   EXPECT_EQ(groups[1].count, 1);
 }
 
+TEST(LedgerReport, NamesAReductionOtherThanASum) {
+  Ledger ledger;
+  ledger.write(
+      {CastKind::kAllReduce, {"tp"}, 96, Pass::kForward, "max", "max", sharding::Reduction::kMax});
+  EXPECT_NE(to_table(ledger, two_by_four()).find("  all_reduce max  forward"), std::string::npos);
+  EXPECT_NE(to_json(ledger, two_by_four(), -1).find("\"op\":\"all_reduce max\""),
+            std::string::npos);
+}
+
 TEST(LedgerReport, PrintsATable) {
   EXPECT_EQ(to_table(sample(), two_by_four()),
             "group tp (4 ranks): 2 collectives, 6.0 KiB\n"

@@ -94,6 +94,17 @@ TEST(Ledger, CountsWhatAnExchangeOfRowsForColumnsMoves) {
   });
 }
 
+TEST(Ledger, CountsTheBoxesThatAPermuteTakesToOtherRanks) {
+  on_mesh({{"x", 2}, {"y", 2}}, [](Program& program) {
+    const ShardedTensor boxes = place(program, numbers({4, 6}, 0), PartitionSpec({{"x"}, {"y"}}));
+    program.ledger().clear();
+    (void)reshard(boxes, PartitionSpec({{"y"}, {"x"}}), "test");
+    ASSERT_EQ(program.ledger().entries().size(), 1U);
+    EXPECT_EQ(program.ledger().entries()[0].cast, CastKind::kPermute);
+    EXPECT_EQ(program.ledger().bytes(), 2 * 2 * 3 * 4);  // two of four boxes of 2 x 3
+  });
+}
+
 TEST(Ledger, TellsForwardFromBackward) {
   on_mesh({{"x", 2}}, [](Program& program) {
     const std::vector<LedgerEntry> entries =
@@ -124,13 +135,14 @@ TEST(Ledger, IsEqualOnAllRanksAndFromStepToStep) {
 
 TEST(Ledger, HashesEveryFieldAndTheOrder) {
   const LedgerEntry entry{CastKind::kGather, {"x"}, 8, Pass::kForward, "why", "op"};
-  std::vector<LedgerEntry> changed(6, entry);
+  std::vector<LedgerEntry> changed(7, entry);
   changed[0].cast = CastKind::kGatherReduced;
   changed[1].axes = {"x", "y"};
   changed[2].group_bytes = 9;
   changed[3].pass = Pass::kBackward;
   changed[4].reason = "why not";
   changed[5].source = "other";
+  changed[6].reduction = sharding::Reduction::kMax;
   const auto hash_of = [](const std::vector<LedgerEntry>& entries) {
     Ledger ledger;
     for (const LedgerEntry& one : entries) {
@@ -145,7 +157,8 @@ TEST(Ledger, HashesEveryFieldAndTheOrder) {
                               CastKind::kReduceScatter,
                               CastKind::kKeepFirst,
                               CastKind::kPlace,
-                              CastKind::kAllToAll}) {
+                              CastKind::kAllToAll,
+                              CastKind::kPermute}) {
     changed.push_back(entry);
     changed.back().cast = cast;
   }

@@ -48,7 +48,13 @@ TEST(LocalEinsum, MultipliesAsLibtorchDoes) {
                                "ab,ab->",
                                "ab,b->a",
                                "ab,a->ba",
-                               "abc,cba->bac"}) {
+                               "abc,cba->bac",
+                               "abc,c->ab",
+                               "c,abc->ab",
+                               "ab,ac->cb",
+                               "abc,abd->dc",
+                               "abc,ad->acdb",
+                               "abcd,abef->abefcd"}) {
     const Equation parts = split_equation(equation);
     expect_as_libtorch(equation, operand(parts.a, 0.1), operand(parts.b, 0.7));
   }

@@ -17,6 +17,7 @@ namespace {
 using sharding::CastKind;
 using sharding::CastStep;
 using sharding::PartitionSpec;
+using sharding::Reduction;
 using sharding::TensorType;
 
 /// Two ranks, five rows: rank 0 has two of them.
@@ -109,6 +110,57 @@ TEST(Move, ExchangesRowsForColumns) {
     const at::Tensor rows = square.narrow(0, 2 * program.rank(), 2);
     EXPECT_TRUE(at::equal(move(program, from, step, rows, {Pass::kStep, "because"}),
                           square.narrow(1, program.rank(), 1)));
+  });
+}
+
+TEST(Move, PermutesBoxes) {
+  on_mesh({{"x", 2}, {"y", 2}}, [](Program& program) {
+    const TensorType from{DType::kFloat32, {4, 2}, PartitionSpec({{"x"}, {"y"}})};
+    const TensorType to{DType::kFloat32, {4, 2}, PartitionSpec({{"y"}, {"x"}})};
+    const CastStep step{CastKind::kPermute, {"x", "y"}, -1, -1, to};
+    const at::Tensor all = numbers({4, 2}, 0.5);
+    const int64_t x = program.rank() / 2;
+    const int64_t y = program.rank() % 2;
+    const at::Tensor box = all.narrow(0, 2 * x, 2).narrow(1, y, 1);
+    EXPECT_TRUE(at::equal(move(program, from, step, box, {Pass::kStep, "because"}),
+                          all.narrow(0, 2 * y, 2).narrow(1, x, 1)));
+  });
+}
+
+TEST(Move, PermutesPiecesOfBoxesWhereAxesOfDifferentSizesChangePlaces) {
+  on_mesh({{"x", 4}, {"y", 2}}, [](Program& program) {
+    const TensorType from{DType::kFloat32, {8, 4}, PartitionSpec({{"x"}, {"y"}})};
+    const TensorType to{DType::kFloat32, {8, 4}, PartitionSpec({{"y"}, {"x"}})};
+    const CastStep step{CastKind::kPermute, {"x", "y"}, -1, -1, to};
+    const at::Tensor all = numbers({8, 4}, 0.5);
+    const int64_t x = program.rank() / 2;
+    const int64_t y = program.rank() % 2;
+    const at::Tensor box = all.narrow(0, 2 * x, 2).narrow(1, 2 * y, 2);
+    EXPECT_TRUE(at::equal(move(program, from, step, box, {Pass::kStep, "because"}),
+                          all.narrow(0, 4 * y, 4).narrow(1, x, 1)));
+    EXPECT_EQ(program.ledger().bytes(), 6 * 8 * 4);  // of eight boxes of 4, three quarters
+  });
+}
+
+TEST(Move, F10_JoinsTermsOfAMaximumByTheMaximum) {
+  on_mesh({{"x", 2}}, [](Program& program) {
+    const auto terms = [](Reduction kind) {
+      return TensorType{DType::kFloat32, {2}, PartitionSpec().with_unreduced({"x"}, kind)};
+    };
+    const TensorType joined{DType::kFloat32, {2}, PartitionSpec()};
+    const TensorType scattered{DType::kFloat32, {2}, PartitionSpec({{"x"}})};
+    const at::Tensor local =
+        at::arange(4 * program.rank(), 4 * program.rank() + 4, at::kFloat).narrow(0, 2, 2);
+    const auto join = [&](CastKind cast, int64_t dim, const TensorType& to, Reduction kind) {
+      const CastStep step{cast, {"x"}, dim, -1, to, kind};
+      return move(program, terms(kind), step, local, {Pass::kStep, "because"});
+    };
+    const at::Tensor max = join(CastKind::kAllReduce, -1, joined, Reduction::kMax);
+    EXPECT_TRUE(at::equal(max, at::arange(6, 8, at::kFloat)));
+    const at::Tensor min = join(CastKind::kAllReduce, -1, joined, Reduction::kMin);
+    EXPECT_TRUE(at::equal(min, at::arange(2, 4, at::kFloat)));
+    const at::Tensor part = join(CastKind::kReduceScatter, 0, scattered, Reduction::kMax);
+    EXPECT_TRUE(at::equal(part, at::full({1}, 6.0F + static_cast<float>(program.rank()))));
   });
 }
 

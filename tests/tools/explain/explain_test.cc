@@ -26,12 +26,13 @@ class Explain : public ::testing::Test {
  protected:
   void SetUp() override {
     path_ = ::testing::TempDir() + "explain_" + std::to_string(getpid()) + ".toml";
-    std::ofstream(path_) << "[model]\nname = \"llama3\"\ndim = 32\nn_layers = 2\nn_heads = 4\n"
-                            "n_kv_heads = 2\nffn_dim = 48\nvocab_size = 256\n"
-                            "[training]\ndataset = \"nowhere\"\nseq_len = 8\n"
-                            "global_batch_size = 4\nmicrobatch_size = 1\nsteps = 3\n"
-                            "[parallelism]\ndata_parallel_shard_degree = 2\n"
-                            "tensor_parallel_degree = 2\n";
+    std::ofstream(path_)
+        << "[model]\nname = \"llama3\"\ndim = 32\nn_layers = 2\nn_heads = 4\n"
+           "n_kv_heads = 2\nffn_dim = 48\nvocab_size = 256\n"
+           "[training]\ndataset = \"text\"\ndataset_path = \"nowhere.txt\"\nseq_len = 8\n"
+           "global_batch_size = 4\nmicrobatch_size = 1\nsteps = 3\n"
+           "[parallelism]\ndata_parallel_shard_degree = 2\n"
+           "tensor_parallel_degree = 2\n";
   }
   void TearDown() override { std::remove(path_.c_str()); }
 
