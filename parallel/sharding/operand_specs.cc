@@ -14,10 +14,6 @@ AxisNames with(AxisNames axes, const std::string& axis) {
   return axes;
 }
 
-bool has_gradient(DType dtype) {
-  return dtype == DType::kFloat32 || dtype == DType::kBFloat16 || dtype == DType::kFloat64;
-}
-
 AxisNames without(AxisNames axes, const std::string& axis) {
   std::erase(axes, axis);
   return axes;
@@ -129,7 +125,7 @@ Result<bool> OperandSpecs::settle_axis(const std::string& axis) {
   size_t replicated = kNone;
   size_t reduced = kNone;
   for (size_t index = 0; index < specs_.size(); ++index) {
-    if (!has_gradient(operands_[index].dtype)) {
+    if (!is_float(operands_[index].dtype)) {
       continue;
     }
     const AxisState state = specs_[index].state(axis);
@@ -151,7 +147,7 @@ Result<bool> OperandSpecs::settle_axis(const std::string& axis) {
   const bool to_reduced = mark || reduced != kNone;
   for (size_t index = 0; index < specs_.size(); ++index) {
     PartitionSpec& spec = specs_[index];
-    if (to_reduced && has_gradient(operands_[index].dtype) &&
+    if (to_reduced && is_float(operands_[index].dtype) &&
         spec.state(axis) == AxisState::kReplicated) {
       spec = spec.with_reduced(with(spec.reduced(), axis));
     }
@@ -159,8 +155,11 @@ Result<bool> OperandSpecs::settle_axis(const std::string& axis) {
   return !mark && reduced != kNone;
 }
 
-Result<AxisNames> OperandSpecs::settle_copies(const AxisNames& unreduced) {
+Result<AxisNames> OperandSpecs::settle_copies(const AxisNames& unreduced, bool gradients) {
   AxisNames reduced;
+  if (!gradients) {
+    return reduced;
+  }
   for (const mesh::Axis& axis : mesh_.axes()) {
     if (std::find(unreduced.begin(), unreduced.end(), axis.name) != unreduced.end()) {
       continue;

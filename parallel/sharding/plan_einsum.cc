@@ -99,6 +99,10 @@ class EinsumPlanner {
   Result<void> drop_axis(const std::string& axis);
   Result<void> find_terms();
   Result<void> check_out();
+  tl::unexpected<Error> refuse_out(std::string_view why) const {
+    return specs_.error(
+        concat("out=: ", why, " (of ", specs_.name(0), " and ", specs_.name(1), ")"));
+  }
   Result<OpPlan> finish();
 
   bool has(size_t operand, char letter) const {
@@ -329,7 +333,7 @@ Result<void> EinsumPlanner::check_out() {
                                      "}, is all-reduced or scattered to a dim; or reshard"));
   }
   if (Result<void> legal = out_->check(mesh_, equation_.result.size()); !legal) {
-    return specs_.error(concat("out=: ", legal.error().text));
+    return refuse_out(legal.error().text);
   }
   for (const std::string& axis : out_->unreduced()) {
     if (!contains(contracted_, axis)) {
@@ -369,7 +373,7 @@ Result<OpPlan> EinsumPlanner::finish() {
   if (out_) {
     Result<Casts> output = plan_reshard(mesh_, plan.local_result, *out_);
     if (!output) {
-      return specs_.error(concat("out=: ", output.error().text));
+      return refuse_out(output.error().text);
     }
     plan.output = std::move(*output);
   }

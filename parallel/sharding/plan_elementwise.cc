@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "parallel/base/text.h"
-#include "parallel/sharding/op_plan.h"
+#include "parallel/sharding/elementwise_plan.h"
 #include "parallel/sharding/operand_specs.h"
 
 namespace brigade::sharding {
@@ -14,8 +14,8 @@ class ElementwisePlanner {
   ElementwisePlanner(const mesh::Mesh& mesh,
                      std::string_view op,
                      std::span<const TensorType> operands,
-                     bool linear)
-      : op_(op), operands_(operands), linear_(linear), specs_(mesh, std::string(op), operands) {}
+                     Algebra algebra)
+      : mesh_(mesh), operands_(operands), op_(op), algebra_(algebra), specs_(mesh, op_, operands) {}
 
   Result<OpPlan> plan() {
     if (operands_.empty()) {
@@ -43,7 +43,8 @@ class ElementwisePlanner {
   Result<void> refuse_double_use();
   Result<void> choose_unreduced();
   Result<void> slice_whole_operands();
-  Result<void> check_equal_terms() const;
+  Result<void> check_equal_terms(size_t first) const;
+  Result<void> check_mask() const;
   Result<void> check_scaled_terms() const;
   Result<OpPlan> finish();
 
@@ -61,9 +62,10 @@ class ElementwisePlanner {
     return own < 0 ? AxisNames() : operands_[index].spec.dim(static_cast<size_t>(own));
   }
 
-  std::string op_;
+  const mesh::Mesh& mesh_;
   std::span<const TensorType> operands_;
-  bool linear_;
+  std::string op_;
+  Algebra algebra_;
   OperandSpecs specs_;
   DType dtype_ = DType::kBool;
   Shape global_;
@@ -88,6 +90,12 @@ Result<void> ElementwisePlanner::choose_dtype() {
                                  "; cast one of them"));
     }
     dtype_ = dtype;
+  }
+  if (algebra_ == Algebra::kChoice && operands_[0].dtype != DType::kBool) {
+    return specs_.error(concat(specs_.name(0), " chooses and should be bool"));
+  }
+  if (algebra_ == Algebra::kQuotient) {
+    return expect_floats(mesh_, op_, operands_[0]);
   }
   return {};
 }
@@ -193,14 +201,22 @@ Result<void> ElementwisePlanner::choose_unreduced() {
   if (unreduced_.empty()) {
     return {};
   }
-  if (linear_) {
-    return check_equal_terms();
+  switch (algebra_) {
+    case Algebra::kSum: return check_equal_terms(0);
+    case Algebra::kProduct:
+    case Algebra::kQuotient: return check_scaled_terms();
+    case Algebra::kChoice: {
+      Result<void> mask = check_mask();
+      return mask ? check_equal_terms(1) : mask;
+    }
+    case Algebra::kOther:
+    case Algebra::kTest: break;
   }
-  return op_ == "mul" || op_ == "div" ? check_scaled_terms() : specs_.check(false);
+  return specs_.check(false);
 }
 
-Result<void> ElementwisePlanner::check_equal_terms() const {
-  for (size_t index = 0; index < operands_.size(); ++index) {
+Result<void> ElementwisePlanner::check_equal_terms(size_t first) const {
+  for (size_t index = first; index < operands_.size(); ++index) {
     if (operands_[index].spec.unreduced() != unreduced_) {
       return specs_.error(concat("all operands must be unreduced over the same axes, here ",
                                  join(unreduced_),
@@ -212,13 +228,29 @@ Result<void> ElementwisePlanner::check_equal_terms() const {
   return {};
 }
 
+// The same terms must be chosen on all ranks that hold terms of one sum.
+Result<void> ElementwisePlanner::check_mask() const {
+  for (const std::string& axis : unreduced_) {
+    const AxisState state = operands_[0].spec.state(axis);
+    if (state == AxisState::kSharded || state == AxisState::kUnreduced) {
+      return specs_.error(concat(specs_.name(0),
+                                 " must be equal on all ranks of ",
+                                 axis,
+                                 ", over which the choices are unreduced; reshard it, or finish "
+                                 "the sums first"));
+    }
+  }
+  return {};
+}
+
 // A sum times a factor is the sum of the terms times the factor, if all ranks have the same factor
 // and its gradient is a sum over ranks too: reduced.
 Result<void> ElementwisePlanner::check_scaled_terms() const {
   size_t sums = 0;
   for (size_t index = 0; index < operands_.size(); ++index) {
     sums += operands_[index].spec.unreduced().empty() ? 0U : 1U;
-    if (!operands_[index].spec.unreduced().empty() && (sums > 1 || (op_ == "div" && index > 0))) {
+    if (!operands_[index].spec.unreduced().empty() &&
+        (sums > 1 || (algebra_ == Algebra::kQuotient && index > 0))) {
       return specs_.error(concat(specs_.name(index),
                                  " is unreduced; only one factor or the numerator may be; "
                                  "reshard it to finish the sum"));
@@ -256,7 +288,7 @@ Result<void> ElementwisePlanner::slice_whole_operands() {
 }
 
 Result<OpPlan> ElementwisePlanner::finish() {
-  Result<AxisNames> reduced = specs_.settle_copies(unreduced_);
+  Result<AxisNames> reduced = specs_.settle_copies(unreduced_, algebra_ != Algebra::kTest);
   if (!reduced) {
     return fail(reduced.error());
   }
@@ -267,7 +299,7 @@ Result<OpPlan> ElementwisePlanner::finish() {
   OpPlan plan;
   plan.inputs = std::move(*casts);
   plan.local_result = {
-      dtype_,
+      algebra_ == Algebra::kTest ? DType::kBool : dtype_,
       global_,
       PartitionSpec(dims_).with_unreduced(unreduced_).with_reduced(std::move(*reduced))};
   plan.reason = concat(op_, ": operands beside one that is split");
@@ -279,8 +311,19 @@ Result<OpPlan> ElementwisePlanner::finish() {
 Result<OpPlan> plan_elementwise(const mesh::Mesh& mesh,
                                 std::string_view op,
                                 std::span<const TensorType> operands,
+                                Algebra algebra) {
+  return ElementwisePlanner(mesh, op, operands, algebra).plan();
+}
+
+// The form of before there were algebras.
+Result<OpPlan> plan_elementwise(const mesh::Mesh& mesh,
+                                std::string_view op,
+                                std::span<const TensorType> operands,
                                 bool linear) {
-  return ElementwisePlanner(mesh, op, operands, linear).plan();
+  const Algebra other = op == "mul"   ? Algebra::kProduct
+                        : op == "div" ? Algebra::kQuotient
+                                      : Algebra::kOther;
+  return plan_elementwise(mesh, op, operands, linear ? Algebra::kSum : other);
 }
 
 }  // namespace brigade::sharding

@@ -10,8 +10,10 @@
 namespace brigade::sharding {
 namespace {
 
-/// Which dims go, as flags.
-Result<std::vector<bool>> mark_dims(const OperandSpecs& specs, std::span<const int64_t> dims) {
+/// Which dims go, as flags. There is no largest of no elements.
+Result<std::vector<bool>> mark_dims(const OperandSpecs& specs,
+                                    Reduction reduction,
+                                    std::span<const int64_t> dims) {
   std::vector<bool> gone(specs.operand(0).global.size());
   for (const int64_t dim : dims) {
     if (dim < 0 || dim >= static_cast<int64_t>(gone.size()) || gone[static_cast<size_t>(dim)]) {
@@ -19,6 +21,9 @@ Result<std::vector<bool>> mark_dims(const OperandSpecs& specs, std::span<const i
           concat("dims (", join(dims), ") are not different dims of ", specs.name(0)));
     }
     gone[static_cast<size_t>(dim)] = true;
+    if (reduction != Reduction::kSum && specs.operand(0).global[static_cast<size_t>(dim)] == 0) {
+      return specs.error(concat("dim ", dim, " of ", specs.name(0), " has no elements"));
+    }
   }
   return gone;
 }
@@ -63,48 +68,3 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
                            const TensorType& operand,
                            std::span<const int64_t> dims,
                            bool keep_dims,
-                           std::optional<PartitionSpec> out) {
-  const OperandSpecs specs(mesh, std::string(to_string(reduction)), {&operand, 1});
-  if (Result<void> legal = specs.check(true, reduction); !legal) {
-    return fail(legal.error());
-  }
-  const Result<std::vector<bool>> gone = mark_dims(specs, dims);
-  if (!gone) {
-    return fail(gone.error());
-  }
-  OpPlan plan;
-  plan.inputs.resize(1);
-  plan.local_result.dtype = operand.dtype;
-  AxisNames terms;
-  std::vector<AxisNames> left;
-  for (size_t dim = 0; dim < operand.global.size(); ++dim) {
-    const AxisNames& axes = operand.spec.dim(dim);
-    if ((*gone)[dim]) {
-      terms.insert(terms.end(), axes.begin(), axes.end());
-    }
-    if (!(*gone)[dim] || keep_dims) {
-      plan.local_result.global.push_back((*gone)[dim] ? 1 : operand.global[dim]);
-      left.push_back((*gone)[dim] ? AxisNames() : axes);
-    }
-  }
-  const PartitionSpec joined = PartitionSpec(std::move(left)).with_sets_of(operand.spec);
-  AxisNames unreduced = operand.spec.unreduced();
-  unreduced.insert(unreduced.end(), terms.begin(), terms.end());
-  plan.local_result.spec = joined.with_unreduced(std::move(unreduced), reduction);
-  if (out) {
-    Result<void> legal = check_out(specs, mesh, reduction, plan.local_result, *out);
-    if (!legal) {
-      return fail(legal.error());
-    }
-  }
-  Result<Casts> output = plan_reshard(mesh, plan.local_result, out.value_or(joined));
-  if (!output) {
-    return specs.error(concat("out=: ", output.error().text));
-  }
-  plan.output = std::move(*output);
-  plan.reason = concat(to_string(reduction),
-                       terms.empty() ? "" : concat(": a reduced dim is split over ", join(terms)));
-  return plan;
-}
-
-}  // namespace brigade::sharding
