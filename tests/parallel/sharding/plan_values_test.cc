@@ -242,6 +242,14 @@ std::vector<TensorType> random_types(std::mt19937& random,
   return types;
 }
 
+bool names_one_of(const std::string& text,
+                  const std::vector<TensorType>& types,
+                  const mesh::Mesh& mesh) {
+  return std::any_of(types.begin(), types.end(), [&](const TensorType& type) {
+    return text.find(type.to_string(mesh)) != std::string::npos;
+  });
+}
+
 TEST(PlanValues, OfEinsumsEqualTheUnshardedOnes) {
   const std::vector<Formula> formulas = {{{"mk", "kn"}, "mn"},
                                          {{"bsd", "hd"}, "bsh"},
@@ -271,6 +279,10 @@ TEST(PlanValues, OfEinsumsEqualTheUnshardedOnes) {
       ASSERT_TRUE(!out || plan->result().spec == *out);
       expect_same_values(random, mesh, formula, types, *plan);
       ASSERT_FALSE(HasFailure());
+    } else {
+      const Error& error = plan.error();
+      ASSERT_TRUE(error.code == ErrorCode::kType && names_one_of(error.text, types, mesh))
+          << "unclear error: " << error.text;
     }
   }
   for (const Formula& formula : formulas) {
