@@ -59,15 +59,22 @@ float uniform_float(uint32_t word) {
   return static_cast<float>(word >> 8) * 0x1.0p-24F;
 }
 
+std::array<float, 4> normal_block(uint64_t seed, uint64_t block, uint32_t step, uint64_t stream) {
+  const std::array<uint32_t, 4> words = philox(seed, block, step, stream);
+  std::array<float, 4> values = {};
+  for (size_t pair = 0; pair < values.size(); pair += 2) {
+    // (0, 1] for the logarithm, [0, 1) for the angle.
+    const double radius =
+        std::sqrt(-2.0 * std::log((static_cast<double>(words[pair]) + 1.0) * 0x1.0p-32));
+    const double angle = 2.0 * std::numbers::pi * static_cast<double>(words[pair + 1]) * 0x1.0p-32;
+    values[pair] = static_cast<float>(radius * std::cos(angle));
+    values[pair + 1] = static_cast<float>(radius * std::sin(angle));
+  }
+  return values;
+}
+
 float normal(uint64_t seed, uint64_t index, uint32_t step, uint64_t stream) {
-  const std::array<uint32_t, 4> words = philox(seed, index / 4, step, stream);
-  const size_t lane = index % 4;
-  const size_t pair = lane & ~size_t{1};
-  // (0, 1] for the logarithm, [0, 1) for the angle.
-  const double radius =
-      std::sqrt(-2.0 * std::log((static_cast<double>(words[pair]) + 1.0) * 0x1.0p-32));
-  const double angle = 2.0 * std::numbers::pi * static_cast<double>(words[pair + 1]) * 0x1.0p-32;
-  return static_cast<float>(radius * (lane == pair ? std::cos(angle) : std::sin(angle)));
+  return normal_block(seed, index / 4, step, stream)[index % 4];
 }
 
 }  // namespace brigade

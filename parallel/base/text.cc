@@ -40,6 +40,10 @@ std::string with_thousands(int64_t value) {
   return digits;
 }
 
+std::string counted(int64_t count, std::string_view noun) {
+  return concat(count, ' ', noun, count == 1 ? "" : "s");
+}
+
 std::string bytes_text(int64_t bytes) {
   static constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Building messages: concat, join, thousands, and the nearest name for a misspelled one.
+/// Building messages: concat, join, thousands, counts, and the nearest name for a misspelled one.
 ///
 /// Free of fmt on purpose: libtorch's headers bring a copy of their own, and no file may see two.
 #pragma once
@@ -38,6 +38,9 @@ std::string join(const Range& range, std::string_view separator = ", ") {
 
 /// 1234567 -> "1,234,567".
 std::string with_thousands(int64_t value);
+
+/// "1 thread", "2 threads": of nouns whose plural is an s.
+std::string counted(int64_t count, std::string_view noun);
 
 /// 12345678 -> "11.8 MiB".
 std::string bytes_text(int64_t bytes);

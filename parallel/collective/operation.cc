@@ -54,6 +54,10 @@ Operation::Operation(std::shared_ptr<const Group> group,
       keep_(std::move(keep)),
       scratch_(scratch) {}
 
+transport::Key Operation::key(const Letter& letter) const {
+  return {group_->id, sequence_, letter.part, letter.lane};
+}
+
 void Operation::start(transport::Endpoint& endpoint) {
   // Receives first: a peer's early bytes then find their place.
   for (const Incoming& incoming : plan_.incoming) {
@@ -65,7 +69,7 @@ void Operation::start(transport::Endpoint& endpoint) {
     if (bytes > kEagerBytes) {
       for (const Outgoing& outgoing : plan_.outgoing) {
         first_parts_.push_back(&post_receive(
-            endpoint, outgoing.member, plan_.reduction->print, {}, 0, lane_, receives_));
+            endpoint, {outgoing.member, plan_.reduction->print, 0, lane_}, {}, receives_));
       }
     }
     for (int64_t piece = 0; piece < std::min<int64_t>(pieces_, kWindow); ++piece) {
@@ -79,28 +83,22 @@ void Operation::start(transport::Endpoint& endpoint) {
 }
 
 void Operation::post_send(transport::Endpoint& endpoint,
-                          int member,
-                          const transport::Fingerprint& print,
+                          const Letter& letter,
                           ConstSpans bytes,
-                          uint32_t part,
-                          uint8_t lane,
                           transport::Completion& completion) {
   completion.expect(1);
-  Transfer& transfer = transfers_.emplace_back(
-      Transfer::send(world_rank(member), key(part, lane), print, std::move(bytes), completion));
+  Transfer& transfer = transfers_.emplace_back(Transfer::send(
+      world_rank(letter.member), key(letter), letter.print, std::move(bytes), completion));
   endpoint.post(transfer);
 }
 
 Transfer& Operation::post_receive(transport::Endpoint& endpoint,
-                                  int member,
-                                  const transport::Fingerprint& print,
+                                  const Letter& letter,
                                   Spans into,
-                                  uint32_t part,
-                                  uint8_t lane,
                                   transport::Completion& completion) {
   completion.expect(1);
-  Transfer& transfer = transfers_.emplace_back(
-      Transfer::receive(world_rank(member), key(part, lane), print, std::move(into), completion));
+  Transfer& transfer = transfers_.emplace_back(Transfer::receive(
+      world_rank(letter.member), key(letter), letter.print, std::move(into), completion));
   endpoint.post(transfer);
   return transfer;
 }
@@ -108,17 +106,14 @@ Transfer& Operation::post_receive(transport::Endpoint& endpoint,
 void Operation::post_outgoing(transport::Endpoint& endpoint, const Outgoing& outgoing) {
   const int64_t bytes = transport::length_of(outgoing.bytes);
   if (bytes <= kEagerBytes) {
-    post_send(endpoint, outgoing.member, outgoing.print, outgoing.bytes, 0, lane_, sends_);
+    post_send(endpoint, {outgoing.member, outgoing.print, 0, lane_}, outgoing.bytes, sends_);
     return;
   }
-  post_send(endpoint, outgoing.member, outgoing.print, {}, 0, lane_, sends_);
+  post_send(endpoint, {outgoing.member, outgoing.print, 0, lane_}, {}, sends_);
   for (int64_t piece = 0; piece < pieces_of(bytes); ++piece) {
     post_send(endpoint,
-              outgoing.member,
-              outgoing.print,
+              {outgoing.member, outgoing.print, part_of(bytes, piece), lane_},
               transport::slice(outgoing.bytes, piece * kPieceBytes, piece_length(bytes, piece)),
-              part_of(bytes, piece),
-              lane_,
               sends_);
   }
 }
@@ -126,20 +121,14 @@ void Operation::post_outgoing(transport::Endpoint& endpoint, const Outgoing& out
 void Operation::post_incoming(transport::Endpoint& endpoint, const Incoming& incoming) {
   const int64_t bytes = transport::length_of(incoming.into);
   Transfer& first = post_receive(endpoint,
-                                 incoming.member,
-                                 incoming.print,
+                                 {incoming.member, incoming.print, 0, lane_},
                                  bytes <= kEagerBytes ? incoming.into : Spans{},
-                                 0,
-                                 lane_,
                                  receives_);
   first_parts_.push_back(&first);
   for (int64_t piece = 0; bytes > kEagerBytes && piece < pieces_of(bytes); ++piece) {
     post_receive(endpoint,
-                 incoming.member,
-                 incoming.print,
+                 {incoming.member, incoming.print, part_of(bytes, piece), lane_},
                  transport::slice(incoming.into, piece * kPieceBytes, piece_length(bytes, piece)),
-                 part_of(bytes, piece),
-                 lane_,
                  receives_);
   }
 }
@@ -155,11 +144,8 @@ void Operation::post_gathered(transport::Endpoint& endpoint, bool short_pieces) 
       const int64_t length = piece_length(bytes, piece);
       if ((length <= kEagerBytes) == short_pieces) {
         post_receive(endpoint,
-                     gathered.member,
-                     gathered.print,
+                     {gathered.member, gathered.print, static_cast<uint32_t>(piece), kForwardLane},
                      transport::slice(gathered.into, piece * kPieceBytes, length),
-                     static_cast<uint32_t>(piece),
-                     kForwardLane,
                      receives_);
       }
     }
@@ -176,13 +162,11 @@ void Operation::post_terms(transport::Endpoint& endpoint, int64_t piece) {
     if (block.bytes == nullptr) {
       block = scratch_.take();
     }
-    Transfer& transfer = post_receive(endpoint,
-                                      outgoing.member,
-                                      plan_.reduction->print,
-                                      {Span(block.bytes.get(), length)},
-                                      part_of(bytes, piece),
-                                      lane_,
-                                      slot.arrived);
+    Transfer& transfer =
+        post_receive(endpoint,
+                     {outgoing.member, plan_.reduction->print, part_of(bytes, piece), lane_},
+                     {Span(block.bytes.get(), length)},
+                     slot.arrived);
     if (bytes <= kEagerBytes) {
       first_parts_.push_back(&transfer);
     }
@@ -222,14 +206,9 @@ void Operation::join_piece(transport::Endpoint& endpoint) {
 void Operation::forward_piece(transport::Endpoint& endpoint, int64_t begin, int64_t length) {
   const ConstSpans piece =
       transport::slice(transport::as_const(plan_.reduction->result), begin, length);
+  const auto part = static_cast<uint32_t>(begin / kPieceBytes);
   for (const Outgoing& outgoing : plan_.outgoing) {
-    post_send(endpoint,
-              outgoing.member,
-              plan_.print,
-              piece,
-              static_cast<uint32_t>(begin / kPieceBytes),
-              kForwardLane,
-              forwards_);
+    post_send(endpoint, {outgoing.member, plan_.print, part, kForwardLane}, piece, forwards_);
   }
 }
 

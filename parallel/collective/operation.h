@@ -65,22 +65,21 @@ class Operation {
   };
 
   int64_t world_rank(int member) const { return group_->members[static_cast<size_t>(member)]; }
-  transport::Key key(uint32_t part, uint8_t lane) const {
-    return {group_->id, sequence_, part, lane};
-  }
+  /// Where a message of this operation belongs, and what it says.
+  struct Letter {
+    int member;
+    const transport::Fingerprint& print;
+    uint32_t part;
+    uint8_t lane;
+  };
+  transport::Key key(const Letter& letter) const;
   void post_send(transport::Endpoint& endpoint,
-                 int member,
-                 const transport::Fingerprint& print,
+                 const Letter& letter,
                  ConstSpans bytes,
-                 uint32_t part,
-                 uint8_t lane,
                  transport::Completion& completion);
   transport::Transfer& post_receive(transport::Endpoint& endpoint,
-                                    int member,
-                                    const transport::Fingerprint& print,
+                                    const Letter& letter,
                                     Spans into,
-                                    uint32_t part,
-                                    uint8_t lane,
                                     transport::Completion& completion);
   void post_outgoing(transport::Endpoint& endpoint, const Outgoing& outgoing);
   void post_incoming(transport::Endpoint& endpoint, const Incoming& incoming);

@@ -8,8 +8,10 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "parallel/base/result.h"
@@ -27,6 +29,13 @@ class World {
   /// A group of world ranks in the given order; this rank must be among them. Members make the same
   /// groups in the same order. No message is sent. Timeout starts as the world's.
   virtual std::unique_ptr<Communicator> group(std::vector<int64_t> members, std::string name) = 0;
+
+  /// The group of all ranks, in their order.
+  std::unique_ptr<Communicator> everyone(std::string name) {
+    std::vector<int64_t> members(static_cast<size_t>(size()));
+    std::iota(members.begin(), members.end(), int64_t{0});
+    return group(std::move(members), std::move(name));
+  }
 
   /// The world's timeout for operations of groups made from now on.
   virtual void set_timeout(std::chrono::milliseconds timeout) = 0;

@@ -5,32 +5,27 @@
 #include <cmath>
 
 #include "parallel/base/check.h"
+#include "parallel/kernels/causal_products.h"
 #include "parallel/kernels/causal_softmax.h"
-#include "parallel/kernels/matmul.h"
 
 namespace brigade::kernels {
 namespace {
 
 constexpr int64_t kTileRows = 64;  // measured: smaller tiles slow the products, larger waste more
+// Rows of 1 KiB or more would meet in a few cache sets if their distance were a power of two.
+constexpr int64_t kRowPadding = 16;
 
-/// Rows [first, first + rows) of one head against keys [0, keys).
-struct Tile {
-  int64_t first;
-  int64_t rows;
-  int64_t keys;
-  int64_t offset;  // of its probabilities within the head's
-
-  CausalTile causal() const { return {.rows = rows, .keys = keys, .first = first}; }
-};
-
-Tile tile_at(int64_t sequence, int64_t index) {
+/// Rows [first, first + rows) of one head against keys [0, first + rows).
+CausalTile tile_at(int64_t sequence, int64_t index) {
   const int64_t first = index * kTileRows;
   const int64_t rows = std::min(kTileRows, sequence - first);
-  // The tiles before this one are whole: kTileRows rows of kTileRows, 2 kTileRows, ... keys.
-  return {.first = first,
-          .rows = rows,
-          .keys = first + rows,
-          .offset = kTileRows * kTileRows * (index * (index + 1) / 2)};
+  return {
+      .rows = rows, .keys = first + rows, .first = first, .row_stride = first + rows + kRowPadding};
+}
+
+/// Where a tile's probabilities begin within the head's. The tiles before it are whole.
+int64_t offset_of(int64_t index) {
+  return kTileRows * (kTileRows * (index * (index + 1) / 2) + kRowPadding * index);
 }
 
 int64_t tile_count(int64_t sequence) {
@@ -41,68 +36,38 @@ int64_t head_probabilities(int64_t sequence) {
   if (sequence == 0) {
     return 0;
   }
-  const Tile last = tile_at(sequence, tile_count(sequence) - 1);
-  return last.offset + last.rows * last.keys;
+  const int64_t last = tile_count(sequence) - 1;
+  const CausalTile tile = tile_at(sequence, last);
+  return offset_of(last) + tile.rows * tile.row_stride;
 }
 
-/// Rows [row, ...) of one head of a [batch, sequence, heads * head_dim] tensor.
-struct HeadView {
+/// One head of a [batch, sequence, heads * head_dim] tensor.
+struct Head {
   int64_t offset;
   int64_t row_stride;
 
-  MatmulOperand operand(const float* data, int64_t row = 0) const {
-    return {.data = data + offset + row * row_stride, .row_stride = row_stride, .column_stride = 1};
-  }
-  MatmulOperand transposed(const float* data, int64_t row = 0) const {
-    return {.data = data + offset + row * row_stride, .row_stride = 1, .column_stride = row_stride};
-  }
-  MatmulResult result(float* data, int64_t row = 0) const {
-    return {.data = data + offset + row * row_stride,
-            .dtype = DType::kFloat32,
-            .row_stride = row_stride};
+  Head(const AttentionShape& shape, int64_t batch, int64_t heads, int64_t head)
+      : offset((batch * shape.sequence * heads + head) * shape.head_dim),
+        row_stride(heads * shape.head_dim) {}
+
+  template <class T>
+  T* at(T* data, int64_t row = 0) const {
+    return data + offset + row * row_stride;
   }
 };
-
-HeadView head_view(const AttentionShape& shape, int64_t batch, int64_t heads, int64_t head) {
-  return {.offset = (batch * shape.sequence * heads + head) * shape.head_dim,
-          .row_stride = heads * shape.head_dim};
-}
-
-/// A tile's probabilities or their gradient as operands.
-MatmulOperand scores(const float* data, const Tile& tile) {
-  return {.data = data, .row_stride = tile.keys, .column_stride = 1};
-}
-
-MatmulOperand scores_transposed(const float* data, const Tile& tile) {
-  return {.data = data, .row_stride = 1, .column_stride = tile.keys};
-}
-
-MatmulResult scores_result(float* data, const Tile& tile) {
-  return {.data = data, .dtype = DType::kFloat32, .row_stride = tile.keys};
-}
-
-void multiply(int64_t m,
-              int64_t n,
-              int64_t k,
-              const MatmulOperand& a,
-              const MatmulOperand& b,
-              const MatmulResult& c,
-              bool accumulate) {
-  matmul(DType::kFloat32, 1, m, n, k, a, b, c, accumulate);
-}
 
 /// The heads of one unit and what they share.
 struct Unit {
   int64_t batch;
-  int64_t key_value_head;
   int64_t group;  // query heads per key-value head
-  HeadView keys;
+  int64_t first_query_head;
+  Head keys;
 
   Unit(const AttentionShape& shape, int64_t index)
       : batch(index / shape.key_value_heads),
-        key_value_head(index % shape.key_value_heads),
         group(shape.query_heads / shape.key_value_heads),
-        keys(head_view(shape, batch, shape.key_value_heads, key_value_head)) {}
+        first_query_head(index % shape.key_value_heads * group),
+        keys(shape, batch, shape.key_value_heads, index % shape.key_value_heads) {}
 };
 
 void check_shape(const AttentionShape& shape) {
@@ -115,6 +80,65 @@ float score_scale(const AttentionShape& shape) {
   return static_cast<float>(1.0 / std::sqrt(static_cast<double>(shape.head_dim)));
 }
 
+/// What a call keeps packed, one after another in its scratch: keys or values of a unit, transposed
+/// and in rows; rows of a tile of two kinds; a tile of scores.
+struct Scratch {
+  float* transposed;
+  float* rows;
+  float* tile_queries;
+  float* tile_gradients;
+  float* scores;
+  int64_t floats;
+
+  Scratch(const AttentionShape& shape, float* data) {
+    const int64_t tile_rows = std::min(kTileRows, shape.sequence);
+    int64_t used = 0;
+    const auto take = [&](int64_t count) {
+      float* taken = data == nullptr ? nullptr : data + used;
+      used += count;
+      return taken;
+    };
+    transposed = take(transposed_floats(shape.sequence, shape.head_dim));
+    rows = take(shape.sequence * shape.head_dim);
+    tile_queries = take(tile_rows * shape.head_dim);
+    tile_gradients = take(tile_rows * shape.head_dim);
+    scores = take(tile_rows * (shape.sequence + kRowPadding));
+    floats = used;
+  }
+};
+
+/// One head's backward: adds to dk and dv unless it is the first of its unit.
+struct HeadBackward {
+  const AttentionShape& shape;
+  const CausalProducts& products;
+  const Scratch& scratch;
+  Head queries;
+  Head keys;
+  bool first_of_unit;
+
+  void tile(int64_t index,
+            const float* q,
+            const float* head_p,
+            const float* d_out,
+            float* dq,
+            float* dk,
+            float* dv) const {
+    const CausalTile tile = tile_at(shape.sequence, index);
+    const float* p = head_p + offset_of(index);
+    const int64_t stride = queries.row_stride;
+    const bool add = !first_of_unit || tile.keys < shape.sequence;
+    pack_rows(
+        tile.rows, shape.head_dim, queries.at(d_out, tile.first), stride, scratch.tile_gradients);
+    pack_rows(tile.rows, shape.head_dim, queries.at(q, tile.first), stride, scratch.tile_queries);
+    products.keys(tile, p, scratch.tile_gradients, keys.at(dv), keys.row_stride, add);
+    products.scores(
+        tile, scratch.tile_gradients, shape.head_dim, scratch.transposed, scratch.scores);
+    causal_softmax_backward(tile, score_scale(shape), p, scratch.scores);
+    products.rows(tile, scratch.scores, scratch.rows, queries.at(dq, tile.first), stride);
+    products.keys(tile, scratch.scores, scratch.tile_queries, keys.at(dk), keys.row_stride, add);
+  }
+};
+
 }  // namespace
 
 int64_t attention_probabilities(const AttentionShape& shape) {
@@ -122,7 +146,7 @@ int64_t attention_probabilities(const AttentionShape& shape) {
 }
 
 int64_t attention_scratch(const AttentionShape& shape) {
-  return std::min(kTileRows, shape.sequence) * shape.sequence;
+  return Scratch(shape, nullptr).floats;
 }
 
 void attention_forward(const AttentionShape& shape,
@@ -131,35 +155,29 @@ void attention_forward(const AttentionShape& shape,
                        const float* v,
                        float* o,
                        float* p,
+                       float* scratch_floats,
                        int64_t begin,
                        int64_t end) {
   check_shape(shape);
   const float scale = score_scale(shape);
+  const CausalProducts products(shape.head_dim);
+  const Scratch scratch(shape, scratch_floats);
   for (int64_t index = begin; index < end; ++index) {
     const Unit unit(shape, index);
-    for (int64_t member = 0; member < unit.group; ++member) {
-      const int64_t head = unit.key_value_head * unit.group + member;
-      const HeadView queries = head_view(shape, unit.batch, shape.query_heads, head);
+    pack_transposed(
+        shape.sequence, shape.head_dim, unit.keys.at(k), unit.keys.row_stride, scratch.transposed);
+    pack_rows(shape.sequence, shape.head_dim, unit.keys.at(v), unit.keys.row_stride, scratch.rows);
+    for (int64_t head = unit.first_query_head; head < unit.first_query_head + unit.group; ++head) {
+      const Head queries(shape, unit.batch, shape.query_heads, head);
       float* head_p =
           p + (unit.batch * shape.query_heads + head) * head_probabilities(shape.sequence);
       for (int64_t i = 0; i < tile_count(shape.sequence); ++i) {
-        const Tile tile = tile_at(shape.sequence, i);
-        float* tile_p = head_p + tile.offset;
-        multiply(tile.rows,
-                 tile.keys,
-                 shape.head_dim,
-                 queries.operand(q, tile.first),
-                 unit.keys.transposed(k),
-                 scores_result(tile_p, tile),
-                 false);
-        causal_softmax(tile.causal(), scale, tile_p);
-        multiply(tile.rows,
-                 shape.head_dim,
-                 tile.keys,
-                 scores(tile_p, tile),
-                 unit.keys.operand(v),
-                 queries.result(o, tile.first),
-                 false);
+        const CausalTile tile = tile_at(shape.sequence, i);
+        float* tile_p = head_p + offset_of(i);
+        products.scores(
+            tile, queries.at(q, tile.first), queries.row_stride, scratch.transposed, tile_p);
+        causal_softmax(tile, scale, tile_p);
+        products.rows(tile, tile_p, scratch.rows, queries.at(o, tile.first), queries.row_stride);
       }
     }
   }
@@ -174,52 +192,30 @@ void attention_backward(const AttentionShape& shape,
                         float* dq,
                         float* dk,
                         float* dv,
-                        float* scratch,
+                        float* scratch_floats,
                         int64_t begin,
                         int64_t end) {
   check_shape(shape);
-  const float scale = score_scale(shape);
+  const CausalProducts products(shape.head_dim);
+  const Scratch scratch(shape, scratch_floats);
   for (int64_t index = begin; index < end; ++index) {
     const Unit unit(shape, index);
+    pack_transposed(
+        shape.sequence, shape.head_dim, unit.keys.at(v), unit.keys.row_stride, scratch.transposed);
+    pack_rows(shape.sequence, shape.head_dim, unit.keys.at(k), unit.keys.row_stride, scratch.rows);
     for (int64_t member = 0; member < unit.group; ++member) {
-      const int64_t head = unit.key_value_head * unit.group + member;
-      const HeadView queries = head_view(shape, unit.batch, shape.query_heads, head);
+      const int64_t head = unit.first_query_head + member;
+      const HeadBackward backward{.shape = shape,
+                                  .products = products,
+                                  .scratch = scratch,
+                                  .queries = Head(shape, unit.batch, shape.query_heads, head),
+                                  .keys = unit.keys,
+                                  .first_of_unit = member == 0};
       const float* head_p =
           p + (unit.batch * shape.query_heads + head) * head_probabilities(shape.sequence);
       // The last tile meets all keys, so it can write what the others add to.
       for (int64_t i = tile_count(shape.sequence) - 1; i >= 0; --i) {
-        const Tile tile = tile_at(shape.sequence, i);
-        const float* tile_p = head_p + tile.offset;
-        const bool add = member > 0 || tile.keys < shape.sequence;
-        multiply(tile.keys,
-                 shape.head_dim,
-                 tile.rows,
-                 scores_transposed(tile_p, tile),
-                 queries.operand(d_out, tile.first),
-                 unit.keys.result(dv),
-                 add);
-        multiply(tile.rows,
-                 tile.keys,
-                 shape.head_dim,
-                 queries.operand(d_out, tile.first),
-                 unit.keys.transposed(v),
-                 scores_result(scratch, tile),
-                 false);
-        causal_softmax_backward(tile.causal(), scale, tile_p, scratch);
-        multiply(tile.rows,
-                 shape.head_dim,
-                 tile.keys,
-                 scores(scratch, tile),
-                 unit.keys.operand(k),
-                 queries.result(dq, tile.first),
-                 false);
-        multiply(tile.keys,
-                 shape.head_dim,
-                 tile.rows,
-                 scores_transposed(scratch, tile),
-                 queries.operand(q, tile.first),
-                 unit.keys.result(dk),
-                 add);
+        backward.tile(i, q, head_p, d_out, dq, dk, dv);
       }
     }
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Causal grouped-query attention, composed of matrix products over tiles of rows and the causal
-/// softmax: o = softmax(q k^T / sqrt(head_dim)) v, each row seeing the keys up to its own position.
+/// Causal grouped-query attention, composed of products over tiles of rows and the causal softmax:
+/// o = softmax(q k^T / sqrt(head_dim)) v, each row seeing the keys up to its own position.
 ///
 ///   std::vector<float> p(attention_probabilities(shape));          // kept for backward
-///   attention_forward(shape, q, k, v, o, p, 0, shape.units());
 ///   std::vector<float> scratch(attention_scratch(shape));          // one per concurrent call
+///   attention_forward(shape, q, k, v, o, p, scratch, 0, shape.units());
 ///   attention_backward(shape, q, k, v, p, do, dq, dk, dv, scratch, 0, shape.units());
 ///
 /// q, o: [batch, sequence, query_heads * head_dim]; k, v: [batch, sequence, key_value_heads *
@@ -37,7 +37,7 @@ struct AttentionShape {
 /// last one sees. The layout is attention's own.
 int64_t attention_probabilities(const AttentionShape& shape);
 
-/// Floats of backward's `scratch`.
+/// Floats of a call's `scratch`.
 int64_t attention_scratch(const AttentionShape& shape);
 
 /// Writes o and p of units [begin, end).
@@ -47,6 +47,7 @@ void attention_forward(const AttentionShape& shape,
                        const float* v,
                        float* o,
                        float* p,
+                       float* scratch,
                        int64_t begin,
                        int64_t end);
 

@@ -21,7 +21,7 @@ inline int64_t whole_vectors(int64_t seen, int64_t keys) {
 
 BRIGADE_CLONES void causal_softmax(const CausalTile& tile, float scale, float* x) {
   for (int64_t row = 0; row < tile.rows; ++row) {
-    float* r = x + row * tile.keys;
+    float* r = x + row * tile.row_stride;
     const int64_t seen = tile.first + row + 1;
     const int64_t padded = whole_vectors(seen, tile.keys);
     std::fill(r + seen, r + padded, -std::numeric_limits<float>::infinity());
@@ -45,8 +45,8 @@ BRIGADE_CLONES void causal_softmax_backward(const CausalTile& tile,
                                             const float* p,
                                             float* dp) {
   for (int64_t row = 0; row < tile.rows; ++row) {
-    const float* p_row = p + row * tile.keys;
-    float* d = dp + row * tile.keys;
+    const float* p_row = p + row * tile.row_stride;
+    float* d = dp + row * tile.row_stride;
     const int64_t seen = tile.first + row + 1;
     const int64_t padded = whole_vectors(seen, tile.keys);
     std::fill(d + seen, d + padded, 0.0F);

@@ -63,7 +63,11 @@ struct Transfer {
   static Transfer receive(int64_t peer, Key key, Fingerprint print, Spans into, Completion& to);
 
   Transfer() = default;
+  ~Transfer() = default;
   Transfer(Transfer&& other) noexcept;  // only before it is posted
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+  Transfer& operator=(Transfer&&) = delete;
 
   bool sending = false;
   int64_t peer = -1;

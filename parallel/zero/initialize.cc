@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/zero/initialize.h"
 
+#include <array>
+
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
@@ -32,6 +34,21 @@ int64_t global_start(const Shape& global, const Box& box, int64_t run) {
   return index;
 }
 
+/// Elements [start, start + count) of a stream of standard normal values, times `deviation`.
+void fill_run(
+    uint64_t seed, uint64_t stream, double deviation, int64_t start, int64_t count, float* values) {
+  int64_t done = 0;
+  while (done < count) {
+    const int64_t at = start + done;
+    const std::array<float, 4> block =
+        normal_block(seed, static_cast<uint64_t>(at) / 4, /*step=*/0, stream);
+    for (int64_t lane = at % 4; lane < 4 && done < count; ++lane, ++done) {
+      values[done] =
+          static_cast<float>(static_cast<double>(block[static_cast<size_t>(lane)]) * deviation);
+    }
+  }
+}
+
 void fill_normal(const sharding::ParameterFacts& facts,
                  const Box& box,
                  uint64_t seed,
@@ -43,11 +60,12 @@ void fill_normal(const sharding::ParameterFacts& facts,
   constexpr int64_t kElementsPerTask = 1 << 14;
   at::parallel_for(0, runs, kElementsPerTask / width + 1, [&](int64_t first, int64_t last) {
     for (int64_t run = first; run < last; ++run) {
-      const int64_t start = global_start(facts.shape, box, run);
-      for (int64_t i = 0; i < width; ++i) {
-        const float standard = normal(seed, static_cast<uint64_t>(start + i), 0, stream);
-        values[run * width + i] = static_cast<float>(static_cast<double>(standard) * deviation);
-      }
+      fill_run(seed,
+               stream,
+               deviation,
+               global_start(facts.shape, box, run),
+               width,
+               values + run * width);
     }
   });
 }

@@ -16,14 +16,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "tests/support/small_recipe.h"
 #include "trainer/data/token_source.h"
 #include "trainer/loop/trainer.h"
 
 namespace brigade::end_to_end {
-
-/// Model L of 4 key-value heads, batch 12, SGD with lr 0.1, no clipping: what a setting does not
-/// change.
-extern const char* const kBaseRecipe;
 
 struct Trial {
   int64_t ranks = 1;
@@ -33,7 +30,7 @@ struct Trial {
   std::function<void(loop::Trainer& trainer, collective::World& world)> prepare;
   /// Called on each rank after each step.
   std::function<void(loop::Trainer& trainer, collective::World& world)> after_step = nullptr;
-  const char* recipe = kBaseRecipe;
+  const char* recipe = testing::kSmallRecipe;
 };
 
 struct Outcome {

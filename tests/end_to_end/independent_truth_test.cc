@@ -14,9 +14,9 @@
 namespace brigade::end_to_end {
 namespace {
 
-const TruthCase kLlamaTiny = {"llama_tiny", kBaseRecipe, {"model.n_kv_heads=2"}, 96};
+const TruthCase kLlamaTiny = {"llama_tiny", testing::kSmallRecipe, {"model.n_kv_heads=2"}, 96};
 const TruthCase kLlamaTiedUneven = {"llama_tied_uneven",
-                                    kBaseRecipe,
+                                    testing::kSmallRecipe,
                                     {"model.n_kv_heads=2",
                                      "model.n_layers=7",
                                      "model.ffn_dim=70",

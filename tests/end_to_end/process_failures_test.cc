@@ -6,7 +6,6 @@
 
 #include "tests/end_to_end/train_process.h"
 #include "tests/support/listening_sockets.h"
-#include "trainer/launch/spawn.h"
 
 namespace brigade::end_to_end {
 namespace {
@@ -29,8 +28,6 @@ class ProcessFailures : public TrainProcessTest {
     EXPECT_NE(*code, 0);
     EXPECT_TRUE(run->all_gone());
   }
-
-  static int free_port() { return value_or_throw(launch::free_loopback_port()); }
 };
 
 TEST_F(ProcessFailures, R049ARankThatIsKilledIsNamedLastAndOnce) {

@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/train_process.h"
-#include "trainer/launch/spawn.h"
 
 namespace brigade::end_to_end {
 namespace {
@@ -116,11 +115,10 @@ class ForeignLauncher : public ProcessMeshesBase {
 };
 
 TEST_F(ForeignLauncher, R051RunsTwiceOnOnePortAndReachesTheCurveOfOneRank) {
-  const Result<int> port = launch::free_loopback_port();
-  ASSERT_TRUE(port);
-  run_world(*port);
+  const int port = free_port();
+  run_world(port);
   expect_the_same_curve();
-  run_world(*port);
+  run_world(port);
   expect_the_same_curve();
 }
 

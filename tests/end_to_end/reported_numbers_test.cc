@@ -8,7 +8,7 @@
 
 #include "tests/end_to_end/harness.h"
 #include "tests/end_to_end/layouts.h"
-#include "trainer/config/load.h"
+#include "tests/support/small_recipe.h"
 #include "trainer/loop/model_shape.h"
 
 namespace brigade::end_to_end {
@@ -61,8 +61,7 @@ TEST(FieldReport, R100_EstimatesTheBytesThatAreCounted) {
         SCOPED_TRACE(degrees.name() + " " + tied + " " + way.name);
         const Trial trial = trial_of(
             degrees, Settings{"model.n_layers=8", "model.vocab_size=97", tied} + way.settings);
-        const config::RunConfig config =
-            value_or_throw(config::load_text(kBaseRecipe, "base recipe", trial.settings));
+        const config::RunConfig config = testing::small_recipe(trial.settings);
         const config::RunFacts facts = value_or_throw(config::resolve(config, degrees.ranks()));
         const std::map<int64_t, Counted> counted = count_bytes(trial);
         ASSERT_EQ(counted.size(), static_cast<size_t>(degrees.ranks()));

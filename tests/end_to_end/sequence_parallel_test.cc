@@ -182,7 +182,7 @@ TEST_P(WholeParameters, R004_HaveTheGradientOfAllTokensAndNotItsMean) {
 
 INSTANTIATE_TEST_SUITE_P(FieldReport,
                          WholeParameters,
-                         ::testing::Values(Family{"llama", kBaseRecipe, {2, 4}, 96}),
+                         ::testing::Values(Family{"llama", testing::kSmallRecipe, {2, 4}, 96}),
                          [](const ::testing::TestParamInfo<Family>& test) {
                            return test.param.name;
                          });

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "trainer/launch/spawn.h"
+
 namespace brigade::end_to_end {
 namespace {
 
@@ -63,30 +65,36 @@ TrainProcessTest::Run TrainProcessTest::command(std::vector<std::string> argumen
                               .console = folder_ + "/console_" + std::to_string(consoles_++)});
 }
 
-std::vector<std::string> TrainProcessTest::train_command(const Settings& settings) const {
-  std::vector<std::string> arguments = {
-      "train", "--config=" + folder_ + "/recipe.toml", "job.dump_folder=" + run_folder()};
-  arguments.insert(arguments.end(), settings.begin(), settings.end());
-  return arguments;
+std::vector<std::string> TrainProcessTest::arguments(std::vector<std::string> words,
+                                                     const Settings& settings) const {
+  words.push_back("--config=" + folder_ + "/recipe.toml");
+  words.push_back("job.dump_folder=" + run_folder());
+  words.insert(words.end(), settings.begin(), settings.end());
+  return words;
 }
 
 TrainProcessTest::Run TrainProcessTest::start(const Settings& settings) {
-  return command(train_command(settings));
+  return command(arguments({"train"}, settings));
 }
 
 TrainProcessTest::Run TrainProcessTest::start_rank(int rank,
                                                    int world,
                                                    int port,
-                                                   const Settings& settings) {
-  std::vector<std::string> arguments = train_command(settings);
-  arguments.insert(arguments.begin(), program_);
+                                                   const Settings& settings,
+                                                   const std::vector<std::string>& words) {
+  std::vector<std::string> line = arguments(words, settings);
+  line.insert(line.begin(), program_);
   return std::make_unique<testing::CommandRun>(
-      testing::CommandOptions{.command = std::move(arguments),
+      testing::CommandOptions{.command = std::move(line),
                               .environment = {{"RANK", std::to_string(rank)},
                                               {"WORLD_SIZE", std::to_string(world)},
                                               {"MASTER_ADDR", "127.0.0.1"},
                                               {"MASTER_PORT", std::to_string(port)}},
                               .console = folder_ + "/console_" + std::to_string(consoles_++)});
+}
+
+int TrainProcessTest::free_port() {
+  return value_or_throw(launch::free_loopback_port());
 }
 
 int TrainProcessTest::train(const Settings& settings) {

@@ -38,8 +38,16 @@ class TrainProcessTest : public ::testing::Test {
   /// `brigade train` on the recipe; the run folder is run_folder().
   Run start(const Settings& settings);
 
-  /// The same as one rank of a world that a launcher of the test's own starts.
-  Run start_rank(int rank, int world, int port, const Settings& settings);
+  /// The same as one rank of a world that a launcher of the test's own starts; `words` may be
+  /// another command.
+  Run start_rank(int rank,
+                 int world,
+                 int port,
+                 const Settings& settings,
+                 const std::vector<std::string>& words = {"train"});
+
+  /// A port of loopback that nobody listened on a moment ago.
+  static int free_port();
 
   /// Starts and waits: the exit code, -1 when it does not end. The console is in console_.
   int train(const Settings& settings);
@@ -57,7 +65,8 @@ class TrainProcessTest : public ::testing::Test {
   std::string console_;
 
  private:
-  std::vector<std::string> train_command(const Settings& settings) const;
+  std::vector<std::string> arguments(std::vector<std::string> words,
+                                     const Settings& settings) const;
 
   int consoles_ = 0;
 };

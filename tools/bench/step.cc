@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <memory>
 #include <ostream>
 #include <span>
 #include <sstream>
@@ -16,8 +17,7 @@
 #include "tools/train/train.h"
 #include "trainer/data/sources.h"
 #include "trainer/loop/model_shape.h"
-#include "trainer/loop/process_memory.h"
-#include "trainer/loop/run_rank.h"
+#include "trainer/loop/rank_work.h"
 #include "trainer/loop/trainer.h"
 #include "trainer/metrics/memory.h"
 
@@ -67,14 +67,12 @@ double process_age_s() {
 
 /// All ranks' values, by rank.
 Result<std::vector<double>> from_all(collective::World& world, double value) {
-  std::vector<int64_t> ranks(static_cast<size_t>(world.size()));
-  std::vector<double> values(ranks.size());
+  std::vector<double> values(static_cast<size_t>(world.size()));
   std::vector<collective::Spans> parts;
-  for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    ranks[rank] = static_cast<int64_t>(rank);
-    parts.push_back({collective::bytes_of(std::span<double>(&values[rank], 1))});
+  for (double& part : values) {
+    parts.push_back({collective::bytes_of(std::span<double>(&part, 1))});
   }
-  const std::unique_ptr<collective::Communicator> group = world.group(std::move(ranks), "bench");
+  const std::unique_ptr<collective::Communicator> group = world.everyone("bench");
   collective::Work work =
       group->all_gather({collective::bytes_of(std::span<double>(&value, 1))}, std::move(parts));
   if (Result<void> done = work.wait(); !done) {
@@ -102,64 +100,71 @@ StepTimes facts_of(const config::RunConfig& config, const loop::Trainer& trainer
   return times;
 }
 
-Result<StepTimes> measure(const config::RunConfig& config,
-                          collective::World& world,
-                          const data::Sources& sources) {
-  auto trainer = loop::Trainer::create(
-      world, {.config = config, .training = sources.training, .validation = sources.validation});
-  if (!trainer) {
-    return fail(trainer.error());
-  }
-  StepTimes times = facts_of(config, **trainer);
-  int64_t bytes_before = 0;
-  for (int64_t step = 0; step < config.training.steps; ++step) {
-    if (static_cast<size_t>(step) == kWarmupSteps) {
-      bytes_before = loopback_bytes();
-    }
-    const Clock::time_point begin = Clock::now();
-    const Result<loop::StepReport> report = (*trainer)->step();
-    if (!report) {
-      return fail(report.error());
-    }
-    times.step_ms.push_back(milliseconds_since(begin));
-    times.losses.push_back(report->loss);
-    times.grad_norms.push_back(report->gradient_norm);
-    if (step == 0) {
-      times.startup_s = process_age_s();
-    }
-  }
-  const int64_t timed = config.training.steps - static_cast<int64_t>(kWarmupSteps);
-  times.loopback_bytes = timed > 0 ? (loopback_bytes() - bytes_before) / timed : 0;
-  Result<std::vector<double>> peaks =
-      from_all(world, static_cast<double>(metrics::peak_resident_bytes()) / (1024.0 * 1024.0));
-  if (!peaks) {
-    return fail(peaks.error());
-  }
-  times.peak_rss_mb = std::move(*peaks);
-  return times;
-}
+/// A rank that times its steps; rank 0 prints what all found.
+class TimedRun final : public loop::RankWork {
+ public:
+  TimedRun(const config::RunConfig& config, int64_t rank, std::ostream& out)
+      : config_(config), rank_(rank), out_(out) {}
 
-Result<void> bench_rank(const config::RunConfig& config,
-                        const launch::RankIdentity& who,
-                        std::ostream& out) {
-  return loop::with_world(
-      config, who, [&](collective::World& world, const data::Sources& sources) -> Result<void> {
-        const Result<StepTimes> times = measure(config, world, sources);
-        if (!times) {
-          return fail(times.error());
-        }
-        if (who.rank == 0) {
-          out << to_json(*times) << std::endl;
-        }
-        return {};
-      });
-}
+  Result<void> run(collective::World& world, const data::Sources& sources) override {
+    auto trainer = loop::Trainer::create(
+        world, {.config = config_, .training = sources.training, .validation = sources.validation});
+    if (!trainer) {
+      return fail(trainer.error());
+    }
+    trainer_ = std::move(*trainer);
+    times_ = facts_of(config_, *trainer_);
+    if (Result<void> done = time_steps(); !done) {
+      return done;
+    }
+    Result<std::vector<double>> peaks =
+        from_all(world, static_cast<double>(metrics::peak_resident_bytes()) / (1024.0 * 1024.0));
+    if (!peaks) {
+      return fail(peaks.error());
+    }
+    times_.peak_rss_mb = std::move(*peaks);
+    if (rank_ == 0) {
+      out_ << to_json(times_) << std::endl;
+    }
+    return {};
+  }
+
+ private:
+  Result<void> time_steps() {
+    int64_t bytes_before = 0;
+    for (int64_t step = 0; step < config_.training.steps; ++step) {
+      if (static_cast<size_t>(step) == kWarmupSteps) {
+        bytes_before = loopback_bytes();
+      }
+      const Clock::time_point begin = Clock::now();
+      const Result<loop::StepReport> report = trainer_->step();
+      if (!report) {
+        return fail(report.error());
+      }
+      times_.step_ms.push_back(milliseconds_since(begin));
+      times_.losses.push_back(report->loss);
+      times_.grad_norms.push_back(report->gradient_norm);
+      if (step == 0) {
+        times_.startup_s = process_age_s();
+      }
+    }
+    const int64_t timed = config_.training.steps - static_cast<int64_t>(kWarmupSteps);
+    times_.loopback_bytes = timed > 0 ? (loopback_bytes() - bytes_before) / timed : 0;
+    return {};
+  }
+
+  const config::RunConfig& config_;
+  const int64_t rank_;
+  std::ostream& out_;
+  std::unique_ptr<loop::Trainer> trainer_;
+  StepTimes times_;
+};
 
 }  // namespace
 
 int step(const std::vector<std::string>& command_line, std::ostream& out, std::ostream& err) {
   const auto rank = [&out](const config::RunConfig& config, const launch::RankIdentity& who) {
-    return bench_rank(config, who, out);
+    return loop::with_world(config, who, std::make_unique<TimedRun>(config, who.rank, out));
   };
   return train::train(command_line, rank, err, err, {.words = 3, .name = "brigade bench step"});
 }

@@ -11,7 +11,7 @@
 #include "parallel/base/text.h"
 #include "parallel/kernels/dispatch.h"
 #include "trainer/data/sources.h"
-#include "trainer/loop/process_memory.h"
+#include "trainer/loop/rank_work.h"
 #include "trainer/loop/start_block.h"
 #include "trainer/loop/trainer.h"
 #include "trainer/metrics/memory.h"
@@ -37,15 +37,14 @@ metrics::Versions versions(const Trainer& trainer) {
 }
 
 /// A rank's way through the steps, with its reports.
-class Run {
+class Run final : public RankWork {
  public:
-  Run(const config::RunConfig& config,
-      const launch::RankIdentity& who,
-      const data::Sources& sources)
-      : config_(config), who_(who), sources_(sources) {}
+  Run(const config::RunConfig& config, const launch::RankIdentity& who, const Prepare& prepare)
+      : config_(config), who_(who), prepare_(prepare) {}
 
-  Result<void> train(collective::World& world, const Prepare& prepare) {
+  Result<void> run(collective::World& world, const data::Sources& sources) override {
     const Clock::time_point begin = Clock::now();
+    sources_ = sources;
     Result<std::unique_ptr<Trainer>> trainer = Trainer::create(
         world,
         {.config = config_, .training = sources_.training, .validation = sources_.validation});
@@ -61,8 +60,8 @@ class Run {
     }
     reporter_ = std::move(*reporter);
     reporter_->say(start_block(config_, trainer_->facts(), remarks()));
-    if (prepare) {
-      prepare(*trainer_);
+    if (prepare_) {
+      prepare_(*trainer_);
     }
     begin_ = begin;
     for (int64_t step = 1; step <= config_.training.steps; ++step) {
@@ -81,7 +80,7 @@ class Run {
   }
 
   /// With the step in which it ended the run, unless it says that itself.
-  Error in_step(Error error) const {
+  Error placed(Error error) const override {
     if (step_ > 0 && !error.text.starts_with("step ")) {
       error.text = concat("step ", step_, ", ", error.text);
     }
@@ -96,8 +95,8 @@ class Run {
                            "; kernels: ",
                            kernels::instruction_set(),
                            "; ",
-                           config_.launch.threads_per_rank,
-                           " threads per rank"));
+                           counted(config_.launch.threads_per_rank, "thread"),
+                           " per rank"));
     if (who_.launched()) {
       lines.push_back("ranks told by " + who_.told_by);
     }
@@ -151,7 +150,8 @@ class Run {
 
   const config::RunConfig& config_;
   const launch::RankIdentity& who_;
-  const data::Sources& sources_;
+  const Prepare& prepare_;
+  data::Sources sources_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<metrics::Reporter> reporter_;
   Clock::time_point begin_;
@@ -159,72 +159,12 @@ class Run {
   int64_t step_ = 0;  // that runs; 0 before the first
 };
 
-/// Runs `body`; whatever it throws comes back as an Error.
-template <class Body>
-Result<void> caught(const Body& body) {
-  try {
-    return body();
-  } catch (const Exception& exception) {
-    return fail(exception.error());
-  } catch (const std::exception& exception) {
-    return fail(ErrorCode::kInternal, exception.what());
-  }
-}
-
 }  // namespace
-
-Result<std::unique_ptr<collective::World>> join_world(const config::RunConfig& config,
-                                                      const launch::RankIdentity& who) {
-  const seconds init_timeout(config.comm.init_timeout_seconds);
-  if (who.world_size == 1) {
-    return std::move(collective::in_process_worlds(1, init_timeout).front());
-  }
-  return collective::connect({.rank = who.rank,
-                              .size = who.world_size,
-                              .master_address = who.master_address,
-                              .master_port = static_cast<uint16_t>(who.master_port),
-                              .init_timeout = init_timeout,
-                              .timeout = init_timeout});
-}
-
-Result<void> with_world(const config::RunConfig& config,
-                        const launch::RankIdentity& who,
-                        const RankBody& body) {
-  keep_freed_memory();
-  const Result<data::Sources> sources = data::open_sources(config);
-  if (!sources) {
-    return fail(sources.error());
-  }
-  Result<std::unique_ptr<collective::World>> world = join_world(config, who);
-  if (!world) {
-    return fail(world.error());
-  }
-  const Result<void> done = caught([&] { return body(**world, *sources); });
-  if (done) {
-    (*world)->close();
-    return {};
-  }
-  const Error& error = done.error();
-  (*world)->abort(error);
-  return fail(error.origin_rank >= 0 ? error : (*world)->failure().value_or(error));
-}
 
 Result<void> run_rank(const config::RunConfig& config,
                       const launch::RankIdentity& who,
                       const Prepare& prepare) {
-  return with_world(
-      config, who, [&](collective::World& world, const data::Sources& sources) -> Result<void> {
-        Run run(config, who, sources);
-        const Result<void> trained = caught([&] { return run.train(world, prepare); });
-        if (trained) {
-          return {};
-        }
-        // While the run still holds what its step has posted: dropping that would abort the world
-        // with words of its own.
-        const Error told = run.in_step(trained.error());
-        world.abort(told);
-        return fail(run.in_step(world.failure().value_or(told)));
-      });
+  return with_world(config, who, std::make_unique<Run>(config, who, prepare));
 }
 
 }  // namespace brigade::loop

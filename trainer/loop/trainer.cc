@@ -57,14 +57,6 @@ Result<tensor::MatmulTable> agree_on_matmul(Communicator& world,
   return table;
 }
 
-std::vector<int64_t> all_ranks(int64_t size) {
-  std::vector<int64_t> ranks;
-  for (int64_t rank = 0; rank < size; ++rank) {
-    ranks.push_back(rank);
-  }
-  return ranks;
-}
-
 /// Parameters of the first stage that the last one uses too, when they are not the same.
 std::vector<std::string> tied_owned(const config::RunConfig& config,
                                     const Seat& seat,
@@ -127,7 +119,7 @@ Result<void> Trainer::Impl::join(World& all) {
   world_mesh = value_or_throw(mesh::Mesh::create(facts.axes));
   seat = seat_of(world_mesh, all.rank());
   at::set_num_threads(static_cast<int>(config().launch.threads_per_rank));
-  world = all.group(all_ranks(all.size()), "world");
+  world = all.everyone("world");
   const std::vector<std::string> along_pipeline = {"pp"};
   pipeline = all.group(world_mesh.group(all.rank(), along_pipeline), "pp");
 

@@ -136,12 +136,14 @@ at::Tensor composed(const at::Tensor& q,
     out = at::empty_like(q);
     p = at::empty({kernels::attention_probabilities(shape)}, q.options());
     parallel_rows(shape.units(), unit_cost(shape), [&](int64_t begin, int64_t end) {
+      at::Tensor scratch = at::empty({kernels::attention_scratch(shape)}, q.options());
       kernels::attention_forward(shape,
                                  q.const_data_ptr<float>(),
                                  k.const_data_ptr<float>(),
                                  v.const_data_ptr<float>(),
                                  out.mutable_data_ptr<float>(),
                                  p.mutable_data_ptr<float>(),
+                                 scratch.mutable_data_ptr<float>(),
                                  begin,
                                  end);
     });

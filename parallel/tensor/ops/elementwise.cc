@@ -16,6 +16,7 @@
 #include "parallel/tensor/parallel_rows.h"
 #include "parallel/tensor/plan_key.h"
 #include "parallel/tensor/program.h"
+#include "parallel/tensor/rows.h"
 #include "parallel/tensor/run_op.h"
 
 namespace brigade::tensor {
@@ -49,15 +50,14 @@ at::Tensor silu_gate_local(const at::Tensor& gate, const at::Tensor& up) {
   if (!fusable({gate, up})) {
     return at::silu(gate) * up;
   }
-  const at::Tensor g = gate.contiguous();
-  const at::Tensor u = up.contiguous();
-  at::Tensor y = at::empty_like(g);
-  parallel_rows(y.numel(), 1, [&](int64_t begin, int64_t end) {
-    kernels::silu_gate_forward(g.const_data_ptr<float>(),
-                               u.const_data_ptr<float>(),
-                               y.mutable_data_ptr<float>(),
-                               begin,
-                               end);
+  at::Tensor y = at::empty(gate.sizes(), gate.options());
+  const Rows g(gate);
+  const Rows u(up);
+  const Rows out(y);
+  parallel_rows(out.count(), out.width(), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      kernels::silu_gate_forward(g.at(row), u.at(row), out.at(row), 0, out.width());
+    }
   });
   return y;
 }
@@ -67,22 +67,24 @@ class SiluGateNode final : public OpNode {
   SiluGateNode(const at::Tensor& gate, const at::Tensor& up) : gate_(gate, false), up_(up, false) {}
 
   std::vector<at::Tensor> backward(const std::vector<at::Tensor>& gradients) override {
-    const at::Tensor gate = gate_.unpack().contiguous();
-    const at::Tensor up = up_.unpack().contiguous();
-    const at::Tensor dy = gradients[0].contiguous();
+    const at::Tensor gate = gate_.unpack();
+    const at::Tensor up = up_.unpack();
+    const at::Tensor& dy = gradients[0];
     if (!fusable({gate, up, dy})) {
       return {at::silu_backward(dy * up, gate), dy * at::silu(gate)};
     }
-    at::Tensor dgate = at::empty_like(gate);
-    at::Tensor dup = at::empty_like(up);
-    parallel_rows(gate.numel(), 1, [&](int64_t begin, int64_t end) {
-      kernels::silu_gate_backward(gate.const_data_ptr<float>(),
-                                  up.const_data_ptr<float>(),
-                                  dy.const_data_ptr<float>(),
-                                  dgate.mutable_data_ptr<float>(),
-                                  dup.mutable_data_ptr<float>(),
-                                  begin,
-                                  end);
+    at::Tensor dgate = empty_rows(gate.sizes(), gate.options());
+    at::Tensor dup = empty_rows(up.sizes(), up.options());
+    const Rows g(gate);
+    const Rows u(up);
+    const Rows d(dy);
+    const Rows dg(dgate);
+    const Rows du(dup);
+    parallel_rows(dg.count(), dg.width(), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        kernels::silu_gate_backward(
+            g.at(row), u.at(row), d.at(row), dg.at(row), du.at(row), 0, dg.width());
+      }
     });
     return {dgate, dup};
   }

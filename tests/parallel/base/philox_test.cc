@@ -103,6 +103,20 @@ TEST(Normal, DependsOnTheGlobalIndexAloneNotOnWhatElseIsDrawn) {
   EXPECT_EQ(normal(9, 1'000'003, 4, 77), alone);
 }
 
+// The values decide initial weights, so they are fixed for all time too.
+TEST(Normal, MakesEachPairByTheFormulaOfBoxAndMuller) {
+  for (uint64_t index = 0; index < 4096; ++index) {
+    const Words words = philox(5, index / 4, 2, 9);
+    const size_t pair = index % 4 / 2 * 2;
+    const double radius =
+        std::sqrt(-2.0 * std::log((static_cast<double>(words[pair]) + 1.0) / 4294967296.0));
+    const double angle =
+        2.0 * 3.141592653589793 * static_cast<double>(words[pair + 1]) / 4294967296.0;
+    const double expected = radius * (index % 2 == 0 ? std::cos(angle) : std::sin(angle));
+    ASSERT_EQ(normal(5, index, 2, 9), static_cast<float>(expected)) << index;
+  }
+}
+
 TEST(Normal, IsFiniteForTheSmallestWord) {
   // 32 bits and the shift into (0, 1] leave at most sqrt(2 * 32 * ln 2) = 6.66.
   for (uint64_t i = 0; i < 1 << 16; ++i) {

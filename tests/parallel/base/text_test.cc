@@ -32,6 +32,12 @@ TEST(Text, GroupsDigitsByThousands) {
   EXPECT_EQ(with_thousands(std::numeric_limits<int64_t>::min()), "-9,223,372,036,854,775,808");
 }
 
+TEST(Text, CountsInSingularAndPlural) {
+  EXPECT_EQ(counted(1, "thread"), "1 thread");
+  EXPECT_EQ(counted(0, "thread"), "0 threads");
+  EXPECT_EQ(counted(2, "rank"), "2 ranks");
+}
+
 TEST(Text, PrintsBytesInTheLargestUnitThatFits) {
   EXPECT_EQ(bytes_text(0), "0 B");
   EXPECT_EQ(bytes_text(1023), "1023 B");

@@ -2,7 +2,6 @@
 // Every operation against a serial reference, over every engine.
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <random>
 #include <vector>
 
@@ -116,9 +115,7 @@ class Collectives : public ::testing::TestWithParam<testing::EngineCase> {
  protected:
   void run(const std::function<void(World&, Communicator&)>& function) {
     testing::run_engine(GetParam(), [&](World& world) {
-      std::vector<int64_t> members(static_cast<size_t>(world.size()));
-      std::iota(members.begin(), members.end(), 0);
-      auto group = world.group(members, "all");
+      auto group = world.everyone("all");
       function(world, *group);
     });
   }

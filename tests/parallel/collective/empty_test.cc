@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // R056: operations of zero elements, on all ranks or on some, over every engine.
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -16,9 +15,7 @@ class EmptyOperations : public ::testing::TestWithParam<testing::EngineCase> {
  protected:
   void on_group(const std::function<void(Communicator&)>& function) {
     testing::run_engine(GetParam(), [&](World& world) {
-      std::vector<int64_t> members(static_cast<size_t>(world.size()));
-      std::iota(members.begin(), members.end(), 0);
-      const auto group = world.group(members, "all");
+      const auto group = world.everyone("all");
       function(*group);
       expect_sums_still_match(*group);
     });

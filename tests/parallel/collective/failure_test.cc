@@ -2,7 +2,6 @@
 // What goes wrong, and what every rank then says, over every engine.
 #include <chrono>
 #include <mutex>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,9 +30,7 @@ class Failures : public ::testing::TestWithParam<testing::EngineCase> {
     testing::run_engine(
         GetParam(),
         [&](World& world) {
-          std::vector<int64_t> members(static_cast<size_t>(world.size()));
-          std::iota(members.begin(), members.end(), 0);
-          auto group = world.group(members, "dp#3");
+          auto group = world.everyone("dp#3");
           Error error = function(world, *group);
           const std::lock_guard<std::mutex> lock(mutex);
           all[static_cast<size_t>(world.rank())] = std::move(error);

@@ -38,7 +38,15 @@ struct Case {
     Floats p(to_size(attention_probabilities(shape)), nan);
     Floats scratch(to_size(attention_scratch(shape)), nan);
     for (const auto& [begin, end] : {std::pair{int64_t{0}, cut}, {cut, shape.units()}}) {
-      attention_forward(shape, q.data(), k.data(), v.data(), result.o.data(), p.data(), begin, end);
+      attention_forward(shape,
+                        q.data(),
+                        k.data(),
+                        v.data(),
+                        result.o.data(),
+                        p.data(),
+                        scratch.data(),
+                        begin,
+                        end);
       attention_backward(shape,
                          q.data(),
                          k.data(),
@@ -169,9 +177,9 @@ TEST(Attention, AcceptsAnEmptyBatchOrSequence) {
 }
 
 TEST(Attention, RefusesHeadsThatDoNotDivide) {
-  EXPECT_THROW(
-      attention_forward({1, 1, 3, 2, 4}, nullptr, nullptr, nullptr, nullptr, nullptr, 0, 0),
-      CheckFailure);
+  EXPECT_THROW(attention_forward(
+                   {1, 1, 3, 2, 4}, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, 0),
+               CheckFailure);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ TEST_F(SameBitsOnEveryInstructionSet, CrossEntropy) {
 }
 
 TEST_F(SameBitsOnEveryInstructionSet, CausalSoftmax) {
-  const CausalTile tile = {kRows, kDim, 101};
+  const CausalTile tile = {kRows, kDim, 101, kDim};
   causal_softmax(tile, 0.125F, x_.data());
   causal_softmax_backward(tile, 0.125F, x_.data(), dy_.data());
   EXPECT_EQ(fingerprint(x_), 0x6ae387adb4245993U);

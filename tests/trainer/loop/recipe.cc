@@ -1,36 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/trainer/loop/recipe.h"
 
-#include "trainer/config/load.h"
+#include "tests/support/small_recipe.h"
 
 namespace brigade::loop {
 namespace {
 
 constexpr int64_t kSequence = 16;
-
-const char* const kRecipe = R"(
-[model]
-dim = 32
-n_layers = 4
-n_heads = 4
-n_kv_heads = 4
-ffn_dim = 64
-vocab_size = 96
-[optimizer]
-name = "AdamW"
-lr = 1e-3
-[lr_scheduler]
-warmup_steps = 2
-[training]
-dataset = "synthetic"
-seq_len = 16
-global_batch_size = 8
-microbatch_size = 2
-steps = 10
-matmul = "onednn"
-[parallelism]
-data_parallel_shard_degree = 1
-)";
 
 class CountingTokens final : public data::TokenSource {
  public:
@@ -64,7 +40,17 @@ class CountingTokens final : public data::TokenSource {
 }  // namespace
 
 config::RunConfig recipe(const std::vector<std::string>& settings) {
-  return value_or_throw(config::load_text(kRecipe, "recipe", settings));
+  std::vector<std::string> all = {"optimizer.name=AdamW",
+                                  "optimizer.lr=1e-3",
+                                  "optimizer.weight_decay=0.1",
+                                  "lr_scheduler.warmup_steps=2",
+                                  "training.global_batch_size=8",
+                                  "training.microbatch_size=2",
+                                  "training.max_norm=1.0",
+                                  "training.steps=10",
+                                  "training.matmul=onednn"};
+  all.insert(all.end(), settings.begin(), settings.end());
+  return testing::small_recipe(all);
 }
 
 config::RunFacts facts_of(const config::RunConfig& config) {

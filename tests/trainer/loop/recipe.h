@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A small recipe for the tests of the loop, and data whose targets are all trained.
+/// The recipe of the loop's tests, and data whose targets are all trained.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace brigade::loop {
 
-/// dim 32, 4 layers, 4 heads, ffn 64, vocabulary 96, batch 8 of 16 tokens; `settings` over it.
+/// testing::small_recipe with AdamW, warm-up, clipping and batch 8 in microbatches of 2; `settings`
+/// over it.
 config::RunConfig recipe(const std::vector<std::string>& settings = {});
 
 /// recipe(settings) on the world that its degrees ask for.

@@ -3,14 +3,13 @@
 
 #include <fstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/rank_threads.h"
 #include "tests/trainer/checkpoint/temporary_folder.h"
+#include "tests/trainer/loop/loopback_ranks.h"
 #include "tests/trainer/loop/recipe.h"
 
 namespace brigade::loop {
@@ -45,22 +44,7 @@ std::vector<nlohmann::json> lines_of(const std::string& path) {
 
 /// What each rank of a world over loopback returned.
 std::vector<Result<void>> run_world(const config::RunConfig& config, int size) {
-  std::vector<Result<void>> results(static_cast<size_t>(size));
-  const uint16_t port = testing::free_port();
-  std::vector<std::thread> ranks;
-  for (int rank = 0; rank < size; ++rank) {
-    ranks.emplace_back([&, rank] {
-      launch::RankIdentity who;
-      who.rank = rank;
-      who.world_size = size;
-      who.master_port = port;
-      results[static_cast<size_t>(rank)] = run_rank(config, who);
-    });
-  }
-  for (std::thread& rank : ranks) {
-    rank.join();
-  }
-  return results;
+  return run_loopback(size, [&](const launch::RankIdentity& who) { return run_rank(config, who); });
 }
 
 TEST(RunRank, RecordsEveryStepOfARun) {
