@@ -18,6 +18,10 @@ int64_t size_of(DType dtype) {
   BRIGADE_CHECK(false, static_cast<int>(dtype));
 }
 
+bool is_float(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kBFloat16 || dtype == DType::kFloat64;
+}
+
 std::string_view to_string(DType dtype) {
   switch (dtype) {
     case DType::kFloat32: return "f32";

@@ -46,6 +46,9 @@ struct Error {
                      ///< it is a list.
   int origin_rank =
       -1;  ///< World rank that failed first, -1 when that is this one or ranks play no part.
+  std::string_view rule =
+      {};  ///< Of kType: which rule was broken (sharding/type_rule.h); lives for
+           ///< ever.
 
   bool operator==(const Error&) const = default;
 };

@@ -112,18 +112,4 @@ Result<OpPlan> plan_einsum(const mesh::Mesh& mesh,
                            const TensorType& b,
                            std::optional<PartitionSpec> out);
 
-/// Elementwise with broadcasting of equal-rank or lower-rank operands: add, multiply, silu-gate and
-/// the like. An operand whose full-size dim is not split where another's is, is sliced; other
-/// copies beside a split operand are marked reduced. `linear`: the op is linear in all operands
-/// together (add, negate), so equal unreduced sets pass through. Of other ops only those named
-/// "mul" and "div" take an unreduced operand (div: the numerator), beside reduced ones. The result
-/// has the element type of the operands that are not bool, which must be one; comparisons put bool
-/// in its place.
-/// Errors: kType for two different axes on one dim, for an unreduced operand of a nonlinear op, and
-///         so on.
-Result<OpPlan> plan_elementwise(const mesh::Mesh& mesh,
-                                std::string_view op,
-                                std::span<const TensorType> operands,
-                                bool linear);
-
 }  // namespace brigade::sharding

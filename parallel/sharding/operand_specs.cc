@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "parallel/base/text.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 namespace {
@@ -12,10 +13,6 @@ namespace {
 AxisNames with(AxisNames axes, const std::string& axis) {
   axes.push_back(axis);
   return axes;
-}
-
-bool has_gradient(DType dtype) {
-  return dtype == DType::kFloat32 || dtype == DType::kBFloat16 || dtype == DType::kFloat64;
 }
 
 AxisNames without(AxisNames axes, const std::string& axis) {
@@ -34,8 +31,8 @@ OperandSpecs::OperandSpecs(const mesh::Mesh& mesh,
   }
 }
 
-tl::unexpected<Error> OperandSpecs::error(std::string_view text) const {
-  return fail(ErrorCode::kType, concat(op_, ": ", text));
+tl::unexpected<Error> OperandSpecs::error(std::string_view text, std::string_view rule) const {
+  return fail_type(rule, concat(op_, ": ", text));
 }
 
 std::string OperandSpecs::name(size_t index) const {
@@ -46,7 +43,7 @@ Result<void> OperandSpecs::check(bool unreduced_allowed, Reduction kind) const {
   for (size_t index = 0; index < operands_.size(); ++index) {
     const TensorType& operand = operands_[index];
     if (Result<void> legal = operand.check(mesh_); !legal) {
-      return error(concat("operand ", index, ": ", legal.error().text));
+      return fail_within(concat(op_, ": operand ", index, ": "), legal.error());
     }
     if (operand.spec.unreduced().empty()) {
       continue;
@@ -62,14 +59,16 @@ Result<void> OperandSpecs::check(bool unreduced_allowed, Reduction kind) const {
                           ", which only a ",
                           to_string(terms),
                           " lets through; reshard it to finish the ",
-                          to_string(terms)));
+                          to_string(terms)),
+                   rule::kUnreduced);
     }
     if (!unreduced_allowed) {
       return error(concat(name(index),
                           " is unreduced over ",
                           axes,
                           ", which only linear ops let through; reshard it to finish the ",
-                          to_string(terms)));
+                          to_string(terms)),
+                   rule::kUnreduced);
     }
   }
   return {};
@@ -129,7 +128,7 @@ Result<bool> OperandSpecs::settle_axis(const std::string& axis) {
   size_t replicated = kNone;
   size_t reduced = kNone;
   for (size_t index = 0; index < specs_.size(); ++index) {
-    if (!has_gradient(operands_[index].dtype)) {
+    if (!is_float(operands_[index].dtype)) {
       continue;
     }
     const AxisState state = specs_[index].state(axis);
@@ -151,7 +150,7 @@ Result<bool> OperandSpecs::settle_axis(const std::string& axis) {
   const bool to_reduced = mark || reduced != kNone;
   for (size_t index = 0; index < specs_.size(); ++index) {
     PartitionSpec& spec = specs_[index];
-    if (to_reduced && has_gradient(operands_[index].dtype) &&
+    if (to_reduced && is_float(operands_[index].dtype) &&
         spec.state(axis) == AxisState::kReplicated) {
       spec = spec.with_reduced(with(spec.reduced(), axis));
     }
@@ -159,8 +158,11 @@ Result<bool> OperandSpecs::settle_axis(const std::string& axis) {
   return !mark && reduced != kNone;
 }
 
-Result<AxisNames> OperandSpecs::settle_copies(const AxisNames& unreduced) {
+Result<AxisNames> OperandSpecs::settle_copies(const AxisNames& unreduced, bool gradients) {
   AxisNames reduced;
+  if (!gradients) {
+    return reduced;
+  }
   for (const mesh::Axis& axis : mesh_.axes()) {
     if (std::find(unreduced.begin(), unreduced.end(), axis.name) != unreduced.end()) {
       continue;
@@ -181,7 +183,7 @@ Result<std::vector<Casts>> OperandSpecs::casts() const {
   for (size_t index = 0; index < operands_.size(); ++index) {
     Result<Casts> casts = plan_reshard(mesh_, operands_[index], specs_[index]);
     if (!casts) {
-      return error(casts.error().text);
+      return fail_within(concat(op_, ": "), casts.error());
     }
     all.push_back(std::move(*casts));
   }

@@ -45,14 +45,14 @@ class OperandSpecs {
   void gather(size_t index, size_t dim, size_t keep);
 
   /// The rule above, for the axes not in `unreduced`; returns the axes over which the result is
-  /// reduced.
-  Result<AxisNames> settle_copies(const AxisNames& unreduced);
+  /// reduced. `gradients`: whether the result passes any to the operands; if not, all copies fit.
+  Result<AxisNames> settle_copies(const AxisNames& unreduced, bool gradients = true);
 
   bool splits(size_t index, std::string_view axis) const;
   Result<std::vector<Casts>> casts() const;
 
-  /// kType: "<op>: <text>".
-  tl::unexpected<Error> error(std::string_view text) const;
+  /// kType: "<op>: <text>"; `rule` is a name of type_rule.h.
+  tl::unexpected<Error> error(std::string_view text, std::string_view rule = {}) const;
 
  private:
   bool varies(std::string_view axis) const;

@@ -10,7 +10,7 @@
 #include "parallel/base/check.h"
 #include "parallel/base/mutex.h"
 #include "parallel/base/text.h"
-#include "parallel/sharding/scanner.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 
@@ -45,66 +45,6 @@ const PartitionSpec::Data* intern(PartitionSpec::Data data) {
   }
   const MutexLock lock(mutex);
   return &*table.insert(std::move(data)).first;
-}
-
-std::string dim_text(const PartitionSpec::Dim& axes) {
-  if (axes.empty()) {
-    return "None";
-  }
-  std::vector<std::string> quoted;
-  for (const std::string& axis : axes) {
-    quoted.push_back(concat('"', axis, '"'));
-  }
-  return quoted.size() == 1 ? quoted.front() : concat('(', join(quoted), ')');
-}
-
-Result<std::string> parse_quoted(Scanner& in) {
-  const char quote = in.take('"') ? '"' : '\'';
-  if (quote == '\'' && !in.take('\'')) {
-    return in.expected("None, an axis in quotes or a tuple of them");
-  }
-  std::string axis = in.word();
-  if (axis.empty()) {
-    return in.expected("the name of an axis");
-  }
-  if (!in.take(quote)) {
-    return in.expected("the closing quote");
-  }
-  return axis;
-}
-
-Result<PartitionSpec::Dim> parse_tuple(Scanner& in) {
-  PartitionSpec::Dim axes;
-  while (!in.take(')')) {
-    Result<std::string> axis = parse_quoted(in);
-    if (!axis) {
-      return fail(axis.error());
-    }
-    axes.push_back(std::move(*axis));
-    if (in.take(')')) {
-      break;
-    }
-    if (!in.take(',')) {
-      return in.expected(", or )");
-    }
-  }
-  return axes;
-}
-
-Result<PartitionSpec::Dim> parse_dim(Scanner& in) {
-  if (in.take('(')) {
-    return parse_tuple(in);
-  }
-  Scanner ahead = in;
-  if (ahead.word() == "None") {
-    in = ahead;
-    return PartitionSpec::Dim();
-  }
-  Result<std::string> axis = parse_quoted(in);
-  if (!axis) {
-    return fail(axis.error());
-  }
-  return PartitionSpec::Dim{std::move(*axis)};
 }
 
 AxisNames names_of(const mesh::Mesh& mesh) {
@@ -147,36 +87,6 @@ PartitionSpec::PartitionSpec() : data_(intern({})) {}
 
 PartitionSpec::PartitionSpec(std::vector<Dim> dims)
     : data_(intern({std::move(dims), {}, {}, Reduction::kSum})) {}
-
-Result<PartitionSpec> PartitionSpec::parse(std::string_view text) {
-  Scanner in(text);
-  if (!in.take('(')) {
-    return in.expected("(");
-  }
-  std::vector<Dim> dims;
-  while (!in.take(')')) {
-    Result<Dim> dim = parse_dim(in);
-    if (!dim) {
-      return fail(dim.error());
-    }
-    dims.push_back(std::move(*dim));
-    if (in.take(')')) {
-      break;
-    }
-    if (!in.take(',')) {
-      return in.expected(", or )");
-    }
-  }
-  Result<AxisSets> sets = in.axis_sets();
-  if (!sets) {
-    return fail(sets.error());
-  }
-  if (!in.at_end()) {
-    return in.expected("the end");
-  }
-  return PartitionSpec(
-      intern({std::move(dims), std::move(sets->unreduced), std::move(sets->reduced), sets->kind}));
-}
 
 PartitionSpec PartitionSpec::with_unreduced(AxisNames axes, Reduction kind) const {
   return PartitionSpec(intern({data_->dims, std::move(axes), data_->reduced, kind}));
@@ -247,58 +157,48 @@ Result<void> PartitionSpec::check(const mesh::Mesh& mesh, size_t rank) const {
   for (const auto& [axis, where] : mentions(*this)) {
     if (!mesh.has_axis(axis)) {
       const auto near = nearest_name(axis, names_of(mesh));
-      return fail(ErrorCode::kType,
-                  concat("axis \"",
-                         axis,
-                         "\" of ",
-                         where,
-                         " in spec ",
-                         to_string(),
-                         " is not in the mesh ",
-                         mesh.to_string(),
-                         near ? concat("; did you mean \"", *near, "\"?") : std::string()));
+      return fail_type(rule::kUnknownAxis,
+                       concat("axis \"",
+                              axis,
+                              "\" of ",
+                              where,
+                              " in spec ",
+                              to_string(),
+                              " is not in the mesh ",
+                              mesh.to_string(),
+                              near ? concat("; did you mean \"", *near, "\"?") : std::string()));
     }
     const auto [first, fresh] = seen.emplace(axis, where);
     if (!fresh) {
-      return fail(ErrorCode::kType,
-                  concat("axis \"",
-                         axis,
-                         "\" (size ",
-                         mesh.axis_size(axis),
-                         ") is used twice in spec ",
-                         to_string(),
-                         ", for ",
-                         first->second,
-                         " and for ",
-                         where));
+      const bool both_dims = where.starts_with("dim") && first->second.starts_with("dim");
+      return fail_type(both_dims ? rule::kAxisTwice : rule::kAxisInTwoSets,
+                       concat("axis \"",
+                              axis,
+                              "\" (size ",
+                              mesh.axis_size(axis),
+                              ") is used twice in spec ",
+                              to_string(),
+                              ", for ",
+                              first->second,
+                              " and for ",
+                              where));
     }
   }
   if (dims() > rank) {
-    return fail(ErrorCode::kType,
-                concat("spec ",
-                       to_string(),
-                       " splits dim ",
-                       dims() - 1,
-                       " over ",
-                       join(data_->dims.back()),
-                       " (",
-                       mesh.axes_size(data_->dims.back()),
-                       " parts), but the tensor has ",
-                       rank,
-                       rank == 1 ? " dim" : " dims"));
+    return fail_type(rule::kSpecTooLong,
+                     concat("spec ",
+                            to_string(),
+                            " splits dim ",
+                            dims() - 1,
+                            " over ",
+                            join(data_->dims.back()),
+                            " (",
+                            mesh.axes_size(data_->dims.back()),
+                            " parts), but the tensor has ",
+                            rank,
+                            rank == 1 ? " dim" : " dims"));
   }
   return {};
-}
-
-std::string PartitionSpec::to_string() const {
-  std::vector<std::string> dims;
-  for (const Dim& axes : data_->dims) {
-    dims.push_back(dim_text(axes));
-  }
-  return concat('(',
-                join(dims),
-                ')',
-                sharding::to_string(AxisSets{data_->unreduced, data_->reduced, data_->kind}));
 }
 
 }  // namespace brigade::sharding

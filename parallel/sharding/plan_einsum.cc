@@ -6,6 +6,7 @@
 #include "parallel/base/text.h"
 #include "parallel/sharding/op_plan.h"
 #include "parallel/sharding/operand_specs.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 namespace {
@@ -99,6 +100,10 @@ class EinsumPlanner {
   Result<void> drop_axis(const std::string& axis);
   Result<void> find_terms();
   Result<void> check_out();
+  tl::unexpected<Error> refuse_out(std::string_view why) const {
+    return specs_.error(
+        concat("out=: ", why, " (of ", specs_.name(0), " and ", specs_.name(1), ")"));
+  }
   Result<OpPlan> finish();
 
   bool has(size_t operand, char letter) const {
@@ -193,7 +198,8 @@ Result<void> EinsumPlanner::refuse_unequal(std::string_view role, char letter) c
                              specs_.name(1),
                              "; ",
                              role,
-                             " dims need consistent sharding: reshard one of them"));
+                             " dims need consistent sharding: reshard one of them"),
+                      rule::kUnequalOperands);
 }
 
 Result<void> EinsumPlanner::contract(char letter) {
@@ -326,10 +332,11 @@ Result<void> EinsumPlanner::check_out() {
                                      "), so each rank has one term of a sum: say with out= whether "
                                      "the result stays unreduced {U:",
                                      join(mesh_.in_mesh_order(contracted_), ","),
-                                     "}, is all-reduced or scattered to a dim; or reshard"));
+                                     "}, is all-reduced or scattered to a dim; or reshard"),
+                              rule::kContraction);
   }
   if (Result<void> legal = out_->check(mesh_, equation_.result.size()); !legal) {
-    return specs_.error(concat("out=: ", legal.error().text));
+    return refuse_out(legal.error().text);
   }
   for (const std::string& axis : out_->unreduced()) {
     if (!contains(contracted_, axis)) {
@@ -369,7 +376,7 @@ Result<OpPlan> EinsumPlanner::finish() {
   if (out_) {
     Result<Casts> output = plan_reshard(mesh_, plan.local_result, *out_);
     if (!output) {
-      return specs_.error(concat("out=: ", output.error().text));
+      return refuse_out(output.error().text);
     }
     plan.output = std::move(*output);
   }

@@ -3,8 +3,9 @@
 #include <utility>
 
 #include "parallel/base/text.h"
-#include "parallel/sharding/op_plan.h"
+#include "parallel/sharding/elementwise_plan.h"
 #include "parallel/sharding/operand_specs.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 namespace {
@@ -14,8 +15,8 @@ class ElementwisePlanner {
   ElementwisePlanner(const mesh::Mesh& mesh,
                      std::string_view op,
                      std::span<const TensorType> operands,
-                     bool linear)
-      : op_(op), operands_(operands), linear_(linear), specs_(mesh, std::string(op), operands) {}
+                     Algebra algebra)
+      : mesh_(mesh), operands_(operands), op_(op), algebra_(algebra), specs_(mesh, op_, operands) {}
 
   Result<OpPlan> plan() {
     if (operands_.empty()) {
@@ -43,7 +44,8 @@ class ElementwisePlanner {
   Result<void> refuse_double_use();
   Result<void> choose_unreduced();
   Result<void> slice_whole_operands();
-  Result<void> check_equal_terms() const;
+  Result<void> check_equal_terms(size_t first) const;
+  Result<void> check_mask() const;
   Result<void> check_scaled_terms() const;
   Result<OpPlan> finish();
 
@@ -61,9 +63,10 @@ class ElementwisePlanner {
     return own < 0 ? AxisNames() : operands_[index].spec.dim(static_cast<size_t>(own));
   }
 
-  std::string op_;
+  const mesh::Mesh& mesh_;
   std::span<const TensorType> operands_;
-  bool linear_;
+  std::string op_;
+  Algebra algebra_;
   OperandSpecs specs_;
   DType dtype_ = DType::kBool;
   Shape global_;
@@ -88,6 +91,12 @@ Result<void> ElementwisePlanner::choose_dtype() {
                                  "; cast one of them"));
     }
     dtype_ = dtype;
+  }
+  if (algebra_ == Algebra::kChoice && operands_[0].dtype != DType::kBool) {
+    return specs_.error(concat(specs_.name(0), " chooses and should be bool"));
+  }
+  if (algebra_ == Algebra::kQuotient) {
+    return expect_floats(mesh_, op_, operands_[0]);
   }
   return {};
 }
@@ -149,7 +158,8 @@ Result<void> ElementwisePlanner::choose_dims() {
                                    join(axes),
                                    " by ",
                                    specs_.name(index),
-                                   "; reshard one of them"));
+                                   "; reshard one of them"),
+                            rule::kUnequalOperands);
       }
       if (dims_[dim].empty()) {
         dims_[dim] = axes;
@@ -175,7 +185,8 @@ Result<void> ElementwisePlanner::refuse_double_use() {
                                      dim,
                                      " as ",
                                      specs_.name(split_by_[dim]),
-                                     "; reshard one of them"));
+                                     "; reshard one of them"),
+                              rule::kUnequalOperands);
         }
       }
     }
@@ -193,20 +204,44 @@ Result<void> ElementwisePlanner::choose_unreduced() {
   if (unreduced_.empty()) {
     return {};
   }
-  if (linear_) {
-    return check_equal_terms();
+  switch (algebra_) {
+    case Algebra::kSum: return check_equal_terms(0);
+    case Algebra::kProduct:
+    case Algebra::kQuotient: return check_scaled_terms();
+    case Algebra::kChoice: {
+      Result<void> mask = check_mask();
+      return mask ? check_equal_terms(1) : mask;
+    }
+    case Algebra::kOther:
+    case Algebra::kTest: break;
   }
-  return op_ == "mul" || op_ == "div" ? check_scaled_terms() : specs_.check(false);
+  return specs_.check(false);
 }
 
-Result<void> ElementwisePlanner::check_equal_terms() const {
-  for (size_t index = 0; index < operands_.size(); ++index) {
+Result<void> ElementwisePlanner::check_equal_terms(size_t first) const {
+  for (size_t index = first; index < operands_.size(); ++index) {
     if (operands_[index].spec.unreduced() != unreduced_) {
       return specs_.error(concat("all operands must be unreduced over the same axes, here ",
                                  join(unreduced_),
                                  "; ",
                                  specs_.name(index),
-                                 " is not; reshard it, or finish the sums first"));
+                                 " is not; reshard it, or finish the sums first"),
+                          rule::kUnreduced);
+    }
+  }
+  return {};
+}
+
+// The same terms must be chosen on all ranks that hold terms of one sum.
+Result<void> ElementwisePlanner::check_mask() const {
+  for (const std::string& axis : unreduced_) {
+    const AxisState state = operands_[0].spec.state(axis);
+    if (state == AxisState::kSharded || state == AxisState::kUnreduced) {
+      return specs_.error(concat(specs_.name(0),
+                                 " must be equal on all ranks of ",
+                                 axis,
+                                 ", over which the choices are unreduced; reshard it, or finish "
+                                 "the sums first"));
     }
   }
   return {};
@@ -218,7 +253,8 @@ Result<void> ElementwisePlanner::check_scaled_terms() const {
   size_t sums = 0;
   for (size_t index = 0; index < operands_.size(); ++index) {
     sums += operands_[index].spec.unreduced().empty() ? 0U : 1U;
-    if (!operands_[index].spec.unreduced().empty() && (sums > 1 || (op_ == "div" && index > 0))) {
+    if (!operands_[index].spec.unreduced().empty() &&
+        (sums > 1 || (algebra_ == Algebra::kQuotient && index > 0))) {
       return specs_.error(concat(specs_.name(index),
                                  " is unreduced; only one factor or the numerator may be; "
                                  "reshard it to finish the sum"));
@@ -256,7 +292,7 @@ Result<void> ElementwisePlanner::slice_whole_operands() {
 }
 
 Result<OpPlan> ElementwisePlanner::finish() {
-  Result<AxisNames> reduced = specs_.settle_copies(unreduced_);
+  Result<AxisNames> reduced = specs_.settle_copies(unreduced_, algebra_ != Algebra::kTest);
   if (!reduced) {
     return fail(reduced.error());
   }
@@ -267,7 +303,7 @@ Result<OpPlan> ElementwisePlanner::finish() {
   OpPlan plan;
   plan.inputs = std::move(*casts);
   plan.local_result = {
-      dtype_,
+      algebra_ == Algebra::kTest ? DType::kBool : dtype_,
       global_,
       PartitionSpec(dims_).with_unreduced(unreduced_).with_reduced(std::move(*reduced))};
   plan.reason = concat(op_, ": operands beside one that is split");
@@ -279,8 +315,19 @@ Result<OpPlan> ElementwisePlanner::finish() {
 Result<OpPlan> plan_elementwise(const mesh::Mesh& mesh,
                                 std::string_view op,
                                 std::span<const TensorType> operands,
+                                Algebra algebra) {
+  return ElementwisePlanner(mesh, op, operands, algebra).plan();
+}
+
+// The form of before there were algebras.
+Result<OpPlan> plan_elementwise(const mesh::Mesh& mesh,
+                                std::string_view op,
+                                std::span<const TensorType> operands,
                                 bool linear) {
-  return ElementwisePlanner(mesh, op, operands, linear).plan();
+  const Algebra other = op == "mul"   ? Algebra::kProduct
+                        : op == "div" ? Algebra::kQuotient
+                                      : Algebra::kOther;
+  return plan_elementwise(mesh, op, operands, linear ? Algebra::kSum : other);
 }
 
 }  // namespace brigade::sharding

@@ -3,6 +3,7 @@
 #include "parallel/sharding/op_plan.h"
 #include "parallel/sharding/reshard_step.h"
 #include "parallel/sharding/reshard_walk.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 namespace {
@@ -22,8 +23,8 @@ tl::unexpected<Error> no_cast(const mesh::Mesh& mesh,
                               const TensorType& from,
                               const TensorType& to,
                               std::string_view why) {
-  return fail(
-      ErrorCode::kType,
+  return fail_type(
+      rule::kNoCast,
       concat("no cast leads from ", from.to_string(mesh), " to ", to.to_string(mesh), ": ", why));
 }
 

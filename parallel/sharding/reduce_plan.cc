@@ -29,7 +29,7 @@ Result<void> check_out(const OperandSpecs& specs,
                        const TensorType& local,
                        const PartitionSpec& out) {
   if (Result<void> legal = out.check(mesh, local.global.size()); !legal) {
-    return specs.error(concat("out=: ", legal.error().text));
+    return specs.error(concat("out=: ", legal.error().text), legal.error().rule);
   }
   for (const std::string& axis : out.unreduced()) {
     if (local.spec.state(axis) != AxisState::kUnreduced) {
@@ -63,8 +63,10 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
                            const TensorType& operand,
                            std::span<const int64_t> dims,
                            bool keep_dims,
-                           std::optional<PartitionSpec> out) {
-  const OperandSpecs specs(mesh, std::string(to_string(reduction)), {&operand, 1});
+                           std::optional<PartitionSpec> out,
+                           std::string_view op) {
+  const std::string name(op.empty() ? to_string(reduction) : op);
+  const OperandSpecs specs(mesh, name, {&operand, 1});
   if (Result<void> legal = specs.check(true, reduction); !legal) {
     return fail(legal.error());
   }
@@ -74,11 +76,15 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
   }
   OpPlan plan;
   plan.inputs.resize(1);
-  plan.local_result.dtype = operand.dtype;
+  const bool counts = reduction == Reduction::kSum && operand.dtype == DType::kBool;
+  plan.local_result.dtype = counts ? DType::kInt64 : operand.dtype;
   AxisNames terms;
   std::vector<AxisNames> left;
   for (size_t dim = 0; dim < operand.global.size(); ++dim) {
     const AxisNames& axes = operand.spec.dim(dim);
+    if ((*gone)[dim] && reduction != Reduction::kSum && operand.global[dim] == 0) {
+      return specs.error(concat("dim ", dim, " of ", specs.name(0), " has no elements"));
+    }
     if ((*gone)[dim]) {
       terms.insert(terms.end(), axes.begin(), axes.end());
     }
@@ -99,11 +105,31 @@ Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
   }
   Result<Casts> output = plan_reshard(mesh, plan.local_result, out.value_or(joined));
   if (!output) {
-    return specs.error(concat("out=: ", output.error().text));
+    return specs.error(concat("out=: ", output.error().text), output.error().rule);
   }
   plan.output = std::move(*output);
-  plan.reason = concat(to_string(reduction),
-                       terms.empty() ? "" : concat(": a reduced dim is split over ", join(terms)));
+  plan.reason =
+      concat(name, terms.empty() ? "" : concat(": a reduced dim is split over ", join(terms)));
+  return plan;
+}
+
+Result<OpPlan> plan_index_of_extreme(const mesh::Mesh& mesh,
+                                     std::string_view op,
+                                     const TensorType& operand,
+                                     int64_t dim,
+                                     bool keep_dim) {
+  const TensorType copies{operand.dtype, operand.global, operand.spec.with_reduced({})};
+  if (Result<void> legal = OperandSpecs(mesh, std::string(op), {&copies, 1}).check(false); !legal) {
+    return fail(legal.error());
+  }
+  Result<OpPlan> plan =
+      plan_reduce(mesh, Reduction::kMin, copies, {&dim, 1}, keep_dim, std::nullopt, op);
+  if (plan) {
+    plan->local_result.dtype = DType::kInt64;
+    for (CastStep& step : plan->output) {
+      step.to.dtype = DType::kInt64;
+    }
+  }
   return plan;
 }
 

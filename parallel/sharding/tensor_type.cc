@@ -6,6 +6,7 @@
 
 #include "parallel/base/text.h"
 #include "parallel/sharding/scanner.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 namespace {
@@ -118,7 +119,7 @@ Result<TensorType> TensorType::parse(std::string_view text) {
 
 Result<void> TensorType::check(const mesh::Mesh& mesh) const {
   if (Result<void> legal = spec.check(mesh, global.size()); !legal) {
-    return fail(legal.error().code, concat(to_string(), ": ", legal.error().text));
+    return fail_within(concat(to_string(), ": "), legal.error());
   }
   return {};
 }

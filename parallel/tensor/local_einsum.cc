@@ -58,6 +58,26 @@ int64_t product(at::IntArrayRef sizes, size_t begin, size_t count) {
   return result;
 }
 
+/// Dims of `own` that neither `other` nor the result has.
+std::vector<int64_t> lone_dims(std::string_view own, std::string_view other, std::string_view out) {
+  std::vector<int64_t> dims;
+  for (size_t dim = 0; dim < own.size(); ++dim) {
+    if (!has(other, own[dim]) && !has(out, own[dim])) {
+      dims.push_back(static_cast<int64_t>(dim));
+    }
+  }
+  return dims;
+}
+
+/// The letters without those at `dims`.
+std::string left_of(std::string_view letters, const std::vector<int64_t>& dims) {
+  std::string left(letters);
+  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) {
+    left.erase(static_cast<size_t>(*dim), 1);
+  }
+  return left;
+}
+
 }  // namespace
 
 Equation split_equation(std::string_view equation) {
@@ -146,12 +166,18 @@ const EinsumRecipes& einsum_recipes(std::string_view equation) {
   if (found != known.end()) {
     return found->second;
   }
-  const Equation parts = split_equation(equation);
+  const Equation whole = split_equation(equation);
+  const std::vector<int64_t> summed_a = lone_dims(whole.a, whole.b, whole.out);
+  const std::vector<int64_t> summed_b = lone_dims(whole.b, whole.a, whole.out);
+  const std::string a = left_of(whole.a, summed_a);
+  const std::string b = left_of(whole.b, summed_b);
   return known
       .emplace(std::string(equation),
-               EinsumRecipes{EinsumRecipe(parts),
-                             EinsumRecipe({parts.out, parts.b, parts.a}),
-                             EinsumRecipe({parts.out, parts.a, parts.b})})
+               EinsumRecipes{summed_a,
+                             summed_b,
+                             EinsumRecipe({a, b, whole.out}),
+                             EinsumRecipe({whole.out, b, a}),
+                             EinsumRecipe({whole.out, a, b})})
       .first->second;
 }
 

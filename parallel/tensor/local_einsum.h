@@ -57,7 +57,10 @@ class EinsumRecipe {
 };
 
 /// An equation and its two gradients': each operand's is a product of the result's and the other.
+/// What one operand alone has and the result has not is to be summed beforehand.
 struct EinsumRecipes {
+  std::vector<int64_t> summed_a;  // dims of a, often none
+  std::vector<int64_t> summed_b;
   EinsumRecipe forward;
   EinsumRecipe gradient_a;  // (result's gradient, b)
   EinsumRecipe gradient_b;  // (result's gradient, a)

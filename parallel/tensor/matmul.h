@@ -36,8 +36,9 @@ struct MatmulTable {
 MatmulTable measure_matmul(int64_t rows, int64_t dim);
 
 /// out[b, m, n] = a[b, m, k] · b[b, k, n], plus out if `accumulate`; all three without b for one
-/// product. Any strides (of `out`: a unit stride in its last dim or the one before); fp32 or bf16 operands of one dtype on one device;
-/// `out` fp32 or the operands' dtype. Records no autograd history. Off the CPU, always libtorch.
+/// product. Any strides (of `out`: a unit stride in its last dim or the one before); fp32 or bf16
+/// operands of one dtype on one device; `out` fp32 or the operands' dtype. Records no autograd
+/// history. Off the CPU, always libtorch.
 void matmul_into(const MatmulTable& table,
                  const at::Tensor& a,
                  const at::Tensor& b,

@@ -3,9 +3,9 @@
 ///
 ///   brigade bench ops
 ///
-/// Runs each op on tensors of a few elements, on a mesh of one rank with warm plans, beside the bare
-/// libtorch calls: forward alone and forward with backward, interleaved, the median of many rounds.
-/// Prints a table and one JSON line; microseconds per call.
+/// Runs each op on tensors of a few elements, on a mesh of one rank with warm plans, beside the
+/// bare libtorch calls: forward alone and forward with backward, interleaved, the median of many
+/// rounds. Prints a table and one JSON line; microseconds per call.
 #pragma once
 
 #include <iosfwd>

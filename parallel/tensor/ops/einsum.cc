@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/tensor/ops/einsum.h"
 
+#include <string>
+#include <vector>
+
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/saved_variable.h>
 
+#include "parallel/base/text.h"
 #include "parallel/tensor/local_einsum.h"
 #include "parallel/tensor/node.h"
 #include "parallel/tensor/plan_key.h"
@@ -63,6 +67,27 @@ at::Tensor product(const MatmulTable& table,
   return result;
 }
 
+at::Tensor sum_lone(const at::Tensor& operand, const std::vector<int64_t>& dims) {
+  return dims.empty() ? operand : operand.sum(dims);
+}
+
+/// [..., m, k] by [k, n] or [..., k, n] as an equation.
+std::string matmul_equation(const ShardedTensor& a, const ShardedTensor& b) {
+  constexpr std::string_view kBatch = "abcdefghijlopqrstuvwxyz";
+  const size_t rank_a = a.type().global.size();
+  const size_t rank_b = b.type().global.size();
+  if (rank_a < 2 || rank_b < 2 || (rank_b > 2 && rank_b != rank_a) || rank_a > kBatch.size()) {
+    throw Exception({ErrorCode::kType,
+                     concat("matmul: expected [..., m, k] and [k, n] or [..., k, n], found ",
+                            a.type().to_string(),
+                            " and ",
+                            b.type().to_string()),
+                     -1});
+  }
+  const std::string_view batch = kBatch.substr(0, rank_a - 2);
+  return concat(batch, "mk,", rank_b > 2 ? batch : "", "kn->", batch, "mn");
+}
+
 }  // namespace
 
 ShardedTensor einsum(std::string_view equation,
@@ -77,10 +102,19 @@ ShardedTensor einsum(std::string_view equation,
   return run(
       planned,
       [&](const at::Tensor& left, const at::Tensor& right) {
-        return product(program.matmul(), recipes, left, right);
+        return product(program.matmul(),
+                       recipes,
+                       sum_lone(left, recipes.summed_a),
+                       sum_lone(right, recipes.summed_b));
       },
       a,
       b);
+}
+
+ShardedTensor matmul(const ShardedTensor& a,
+                     const ShardedTensor& b,
+                     std::optional<sharding::PartitionSpec> out) {
+  return einsum(matmul_equation(a, b), a, b, out);
 }
 
 }  // namespace brigade::tensor

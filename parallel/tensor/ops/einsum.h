@@ -22,4 +22,9 @@ ShardedTensor einsum(std::string_view equation,
                      const ShardedTensor& b,
                      std::optional<sharding::PartitionSpec> out = {});
 
+/// a [..., m, k] by b [k, n] or [..., k, n] -> [..., m, n], as einsum: batch dims are equal.
+ShardedTensor matmul(const ShardedTensor& a,
+                     const ShardedTensor& b,
+                     std::optional<sharding::PartitionSpec> out = {});
+
 }  // namespace brigade::tensor

@@ -10,6 +10,7 @@
 
 #include "parallel/base/text.h"
 #include "parallel/kernels/silu_gate.h"
+#include "parallel/sharding/elementwise_plan.h"
 #include "parallel/tensor/fused.h"
 #include "parallel/tensor/node.h"
 #include "parallel/tensor/parallel_rows.h"
@@ -27,7 +28,7 @@ using torch::autograd::SavedVariable;
 const Planned& elementwise_plan(std::string_view op,
                                 const ShardedTensor& a,
                                 const ShardedTensor& b,
-                                bool linear,
+                                sharding::Algebra algebra,
                                 bool broadcasts) {
   Program& program = a.program();
   return program.plan(PlanKey(op, a, b), [&]() -> Result<OpPlan> {
@@ -40,7 +41,7 @@ const Planned& elementwise_plan(std::string_view op,
                          b.type().to_string()));
     }
     return sharding::plan_elementwise(
-        program.mesh(), op, std::array<sharding::TensorType, 2>{a.type(), b.type()}, linear);
+        program.mesh(), op, std::array<sharding::TensorType, 2>{a.type(), b.type()}, algebra);
   });
 }
 
@@ -109,7 +110,8 @@ at::Tensor silu_gated(const at::Tensor& gate, const at::Tensor& up) {
 }  // namespace
 
 ShardedTensor add(const ShardedTensor& a, const ShardedTensor& b) {
-  const Planned& planned = elementwise_plan("add", a, b, /*linear=*/true, /*broadcasts=*/true);
+  const Planned& planned =
+      elementwise_plan("add", a, b, sharding::Algebra::kSum, /*broadcasts=*/true);
   return run(
       planned,
       [](const at::Tensor& left, const at::Tensor& right) { return at::add(left, right); },
@@ -119,7 +121,7 @@ ShardedTensor add(const ShardedTensor& a, const ShardedTensor& b) {
 
 ShardedTensor silu_gate(const ShardedTensor& gate, const ShardedTensor& up) {
   const Planned& planned =
-      elementwise_plan("silu_gate", gate, up, /*linear=*/false, /*broadcasts=*/false);
+      elementwise_plan("silu_gate", gate, up, sharding::Algebra::kOther, /*broadcasts=*/false);
   return run(planned, silu_gated, gate, up);
 }
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/tensor/ops/embedding.h"
 
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <ATen/ATen.h>
 
-#include "parallel/base/check.h"
-#include "parallel/base/text.h"
 #include "parallel/sharding/embedding_plan.h"
-#include "parallel/sharding/named_sharding.h"
+#include "parallel/tensor/held_entries.h"
 #include "parallel/tensor/node.h"
 #include "parallel/tensor/plan_key.h"
 #include "parallel/tensor/program.h"
@@ -18,12 +15,6 @@
 
 namespace brigade::tensor {
 namespace {
-
-/// The rows of the vocabulary that this rank holds.
-struct LocalVocabulary {
-  sharding::Interval interval;
-  bool whole;
-};
 
 class EmbeddingNode final : public OpNode {
  public:
@@ -50,52 +41,22 @@ class EmbeddingNode final : public OpNode {
   int64_t rows_;
 };
 
-/// An id without a row anywhere would pass for a row of zeros where the table is split.
-void check_ids(const at::Tensor& ids, int64_t rows_in_all) {
-  if (ids.numel() == 0) {
-    return;
-  }
-  const auto [least, most] = at::aminmax(ids);
-  if (least.item<int64_t>() < 0 || most.item<int64_t>() >= rows_in_all) {
-    throw Exception({ErrorCode::kData,
-                     concat("embedding: expected ids in [0, ",
-                            rows_in_all,
-                            "), found ids from ",
-                            least.item<int64_t>(),
-                            " to ",
-                            most.item<int64_t>()),
-                     -1});
-  }
-}
-
-at::Tensor look_up(const at::Tensor& table,
-                   const at::Tensor& tokens,
-                   const LocalVocabulary& vocabulary,
-                   int64_t rows_in_all) {
-  at::Tensor ids = tokens.reshape({tokens.numel()});
-  at::Tensor outside;
+at::Tensor look_up(const HeldEntries& held, const at::Tensor& table, const at::Tensor& tokens) {
+  LocalIndices local;
   at::Tensor rows;
   {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    check_ids(ids, rows_in_all);
-    if (!vocabulary.whole) {
-      outside = at::logical_or(ids < vocabulary.interval.begin, ids >= vocabulary.interval.end);
-      ids = (ids - vocabulary.interval.begin).masked_fill(outside, 0);
-    }
-    if (vocabulary.interval.size() == 0) {
-      rows = at::zeros({ids.numel(), table.size(1)}, table.options());
-    } else {
-      rows = at::index_select(table, 0, ids);
-      if (outside.defined()) {
-        rows.masked_fill_(outside.unsqueeze(-1), 0.0);
-      }
+    local = held.localize("embedding", tokens.reshape({tokens.numel()}));
+    rows = at::index_select(held.with_an_entry(table, 0), 0, local.indices);
+    if (local.outside.defined()) {
+      rows.masked_fill_(local.outside.unsqueeze(-1), 0.0);
     }
     std::vector<int64_t> shape = tokens.sizes().vec();
     shape.push_back(table.size(1));
     rows = rows.view(shape);
   }
   if (needs_gradient({table})) {
-    record(make_node<EmbeddingNode>(ids, outside, table.size(0)), {table}, rows);
+    record(make_node<EmbeddingNode>(local.indices, local.outside, table.size(0)), {table}, rows);
   }
   return rows;
 }
@@ -107,17 +68,10 @@ ShardedTensor embedding(const ShardedTensor& table, const ShardedTensor& tokens)
   const Planned& planned = program.plan(PlanKey("embedding", tokens, table), [&] {
     return sharding::plan_embedding(program.mesh(), table.type(), tokens.type(), {});
   });
-  const sharding::TensorType& rows_type =
-      planned.inputs[1].to != nullptr ? planned.inputs[1].to->type : table.type();
-  const sharding::Interval held = sharding::NamedSharding{program.mesh(), rows_type.spec}
-                                      .box(rows_type.global, program.rank())
-                                      .dims[0];
-  const int64_t rows_in_all = rows_type.global[0];
+  const HeldEntries held(program, planned.inputs[1], table, 0);
   return run(
       planned,
-      [&](const at::Tensor& ids, const at::Tensor& rows) {
-        return look_up(rows, ids, {held, held.size() == rows_in_all}, rows_in_all);
-      },
+      [&](const at::Tensor& ids, const at::Tensor& rows) { return look_up(held, rows, ids); },
       tokens,
       table);
 }

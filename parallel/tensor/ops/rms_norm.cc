@@ -12,6 +12,7 @@
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
 #include "parallel/kernels/rms_norm.h"
+#include "parallel/sharding/elementwise_plan.h"
 #include "parallel/tensor/fused.h"
 #include "parallel/tensor/node.h"
 #include "parallel/tensor/parallel_rows.h"
@@ -152,7 +153,7 @@ Result<sharding::OpPlan> plan_rms_norm(const mesh::Mesh& mesh,
                x.to_string(mesh)));
   }
   return sharding::plan_elementwise(
-      mesh, "rms_norm", std::array<TensorType, 2>{x, gain}, /*linear=*/false);
+      mesh, "rms_norm", std::array<TensorType, 2>{x, gain}, sharding::Algebra::kOther);
 }
 
 at::Tensor normed(const at::Tensor& x, const at::Tensor& gain, double eps) {

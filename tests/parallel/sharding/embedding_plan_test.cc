@@ -33,7 +33,7 @@ TEST(PlanEmbedding, LooksUpAWholeTable) {
   EXPECT_EQ(lookup("d2", "64,16", "8@d,4"), "- | mark_reduced d -> 8@d,4,16");
 }
 
-TEST(PlanEmbedding, PassesAReducedTableFreeInRowH7) {
+TEST(PlanEmbedding, PassesAReducedTableFree) {
   EXPECT_EQ(lookup("x2", "2048,64{R:x}", "4@x,128"), "- | - -> 4@x,128,64");
   EXPECT_EQ(lookup("x2", "2048,64{R:x}", "4,128"), "- | - -> 4,128,64{R:x}");
 }
@@ -59,14 +59,14 @@ TEST(PlanEmbedding, GathersFeaturesStoredOverABatchAxisWhenOutSaysSo) {
 
 TEST(PlanEmbedding, NeverMovesTokens) {
   EXPECT_THAT(lookup("d2", "64,16@d", "8@d,4", "8,4,16@d"),
-              HasSubstr("would move tokens i64[8@d,4]; reshard them first"));
+              HasSubstr("would move i64[8@d,4]; reshard them first"));
 }
 
 TEST(PlanEmbedding, RefusesOtherOperands) {
   EXPECT_THAT(lookup("d2", "64", "8"), HasSubstr("expected a table of 2 dims"));
   EXPECT_THAT(lookup("d2", "64@d,16", "8@d"), HasSubstr("axis \"d\""));
   EXPECT_THAT(text_of(plan_embedding(mesh_of("d2"), type("64,16"), type("8"), {}), mesh_of("d2")),
-              HasSubstr("tokens must be i64 or i32, found f32[8]"));
+              HasSubstr("indices must be i64 or i32, found f32[8]"));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/sharding/partition_spec.h"
 
-#include <random>
 #include <string>
 #include <thread>
 #include <unordered_set>
@@ -10,7 +9,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/parallel/sharding/random_specs.h"
 #include "tests/parallel/sharding/spelled.h"
 
 namespace brigade::sharding {
@@ -23,12 +21,6 @@ std::string check_error(const PartitionSpec& spec, const std::string& mesh, size
   const Result<void> legal = spec.check(mesh_of(mesh), rank);
   EXPECT_FALSE(legal.has_value());
   return legal ? "" : std::string(to_string(legal.error().code)) + ": " + legal.error().text;
-}
-
-std::string parse_error(const std::string& text) {
-  const Result<PartitionSpec> spec = PartitionSpec::parse(text);
-  EXPECT_FALSE(spec.has_value()) << spec->to_string();
-  return spec ? "" : spec.error().text;
 }
 
 TEST(PartitionSpec, IsEqualForEqualPlacements) {
@@ -62,41 +54,6 @@ TEST(PartitionSpec, ChangesOneDimAndKeepsTheRest) {
   EXPECT_EQ(spec.with_dim(3, {"z"}).to_string(), "(\"x\", \"y\", None, \"z\"){R:r}");
 }
 
-TEST(PartitionSpec, ReadsWhatItPrints) {
-  for (const std::string text : {"()",
-                                 "(\"data\")",
-                                 "(None, \"data\")",
-                                 "((\"tp\", \"dp_shard\"), None, \"x\")",
-                                 "(){U:tp}",
-                                 "(\"x\"){R:a,b}",
-                                 "(None, \"x\"){U:a,b, R:c}",
-                                 "(){Umax:a,b}",
-                                 "(\"x\"){Umin:a, R:c}"}) {
-    EXPECT_EQ(value_or_throw(PartitionSpec::parse(text)).to_string(), text);
-  }
-}
-
-TEST(PartitionSpec, ReadsSpellingsOfTheSameSpec) {
-  const PartitionSpec spec({{"x"}, {}});
-  for (const std::string text :
-       {"('x', None)", "(\"x\",)", "(('x',), None,)", " ( \"x\" , ( ) ) ", "('x'){}"}) {
-    EXPECT_EQ(value_or_throw(PartitionSpec::parse(text)), spec) << text;
-  }
-}
-
-TEST(PartitionSpec, SaysWhereATextIsWrong) {
-  EXPECT_EQ(parse_error("data"), "expected (, found 'd' at position 1 of data");
-  EXPECT_EQ(parse_error("(x)"),
-            "expected None, an axis in quotes or a tuple of them, found 'x' at position 2 of (x)");
-  EXPECT_EQ(parse_error("(\"x\""), "expected , or ), found the end at position 5 of (\"x\"");
-  EXPECT_EQ(parse_error("(\"x)"), "expected the closing quote, found ')' at position 4 of (\"x)");
-  EXPECT_THAT(parse_error("(){V:x}"),
-              HasSubstr("expected U:, Umax:, Umin: (unreduced), R: (reduced) or }"));
-  EXPECT_THAT(parse_error("(){U:}"), HasSubstr("expected the name of an axis, found '}'"));
-  EXPECT_THAT(parse_error("(){U:x"), HasSubstr("found the end"));
-  EXPECT_THAT(parse_error("() x"), HasSubstr("expected the end, found 'x' at position 4"));
-}
-
 TEST(PartitionSpec, HasAKindOfItsUnreducedSet) {
   const PartitionSpec sum = PartitionSpec({{"x"}}).with_unreduced({"u"});
   const PartitionSpec max = PartitionSpec({{"x"}}).with_unreduced({"u"}, Reduction::kMax);
@@ -114,25 +71,6 @@ TEST(PartitionSpec, HasNoKindOfNoTerms) {
   EXPECT_EQ(PartitionSpec().with_unreduced({}, Reduction::kMin), PartitionSpec());
   const PartitionSpec max = PartitionSpec().with_unreduced({"u"}, Reduction::kMax);
   EXPECT_EQ(max.with_unreduced({}).unreduced_kind(), Reduction::kSum);
-}
-
-TEST(PartitionSpec, ReadsOneKindOfTermsAlone) {
-  EXPECT_EQ(parse_error("(){U:a, Umax:b}"),
-            "expected terms of one kind (sum), found 'U' at position 9 of (){U:a, Umax:b}");
-  EXPECT_EQ(value_or_throw(PartitionSpec::parse("(){Umax:a, Umax:b}")).to_string(), "(){Umax:a,b}");
-}
-
-TEST(PartitionSpec, ReadsWhatItPrintsWhateverItIs) {
-  const mesh::Mesh mesh = mesh_of("v2,w1,x2,y3,z2");
-  for (unsigned seed = 0; seed < 2000; ++seed) {
-    std::mt19937 random(seed);
-    const PartitionSpec drawn = random_legal_spec(random, mesh, random() % 5);
-    constexpr Reduction kKinds[] = {Reduction::kSum, Reduction::kMax, Reduction::kMin};
-    const PartitionSpec spec = drawn.with_unreduced(drawn.unreduced(), kKinds[random() % 3]);
-    const Result<PartitionSpec> read = PartitionSpec::parse(spec.to_string());
-    ASSERT_TRUE(read) << "seed " << seed << ": " << read.error().text;
-    ASSERT_EQ(*read, spec) << "seed " << seed << ": " << spec.to_string();
-  }
 }
 
 TEST(PartitionSpec, A12_RefusesMoreDimsThanTheTensorHas) {

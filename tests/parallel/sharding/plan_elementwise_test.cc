@@ -5,13 +5,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "parallel/sharding/op_plan.h"
+#include "parallel/sharding/elementwise_plan.h"
 #include "tests/parallel/sharding/spelled.h"
 
 namespace brigade::sharding {
 namespace {
 
 using ::testing::HasSubstr;
+
+Algebra algebra_of(const std::string& op) {
+  return op == "add" || op == "neg" ? Algebra::kSum
+         : op == "mul"              ? Algebra::kProduct
+         : op == "div"              ? Algebra::kQuotient
+         : op == "less"             ? Algebra::kTest
+                                    : Algebra::kOther;
+}
 
 std::string apply(const std::string& mesh,
                   const std::string& op,
@@ -20,8 +28,17 @@ std::string apply(const std::string& mesh,
   for (const std::string& operand : operands) {
     types.push_back(type(operand));
   }
-  const bool linear = op == "add" || op == "neg";
-  return text_of(plan_elementwise(mesh_of(mesh), op, types, linear), mesh_of(mesh));
+  return text_of(plan_elementwise(mesh_of(mesh), op, types, algebra_of(op)), mesh_of(mesh));
+}
+
+/// A choice by a mask between two others.
+std::string choose(const std::string& mesh, const std::vector<std::string>& operands) {
+  std::vector<TensorType> types;
+  for (const std::string& operand : operands) {
+    types.push_back(type(operand));
+  }
+  types[0].dtype = DType::kBool;
+  return text_of(plan_elementwise(mesh_of(mesh), "where", types, Algebra::kChoice), mesh_of(mesh));
 }
 
 TEST(PlanElementwise, KeepsEqualSpecs) {
@@ -92,7 +109,7 @@ TEST(PlanElementwise, MarksAScalarBesideASplitOperandInRowE11) {
 TEST(PlanElementwise, BroadcastsFromTheRight) {
   EXPECT_EQ(apply("x2,y2", "add", {"8@x,4,6@y", "6@y{R:x}"}), "- | - -> 8@x,4,6@y");
   EXPECT_EQ(apply("x2", "add", {"1@x", "1"}), "- | slice x 0 -> 1@x");
-  EXPECT_EQ(apply("x2", "where", {"4,1", "1,3", "3"}), "- | - | - -> 4,3");
+  EXPECT_EQ(apply("x2", "sum of three", {"4,1", "1,3", "3"}), "- | - | - -> 4,3");
   EXPECT_THAT(apply("x2", "add", {"8,3", "4"}),
               HasSubstr("dim 1 of the result cannot be both 3 and 4 as in operand 1 f32[4]"));
   EXPECT_THAT(apply("x2", "add", {"8", "1@x"}),
@@ -110,21 +127,51 @@ TEST(PlanElementwise, RefusesToSliceWhatIsSplitElsewhere) {
               HasSubstr("operand 0 f32[4@(x,y),4] should be reduced"));
 }
 
-TEST(PlanElementwise, TakesOneElementTypeAndMasks) {
-  std::vector<TensorType> operands = {type("8"), type("8"), type("8")};
-  operands[0].dtype = DType::kBool;
-  EXPECT_EQ(plan_elementwise(mesh_of("x2"), "where", operands, false)->local_result.dtype,
-            DType::kFloat32);
-  const std::vector<TensorType> reduced = {operands[0], type("8{R:x}"), type("8{R:x}")};
-  EXPECT_EQ(text_of(plan_elementwise(mesh_of("x2"), "where", reduced, false), mesh_of("x2")),
-            "- | - | - -> 8{R:x}");
-  const std::vector<TensorType> split = {operands[0], type("4@x,8"), type("4@x,8")};
-  EXPECT_EQ(text_of(plan_elementwise(mesh_of("x2"), "where", split, false), mesh_of("x2")),
-            "- | - | - -> 4@x,8");
+TEST(PlanElementwise, TakesOneElementType) {
+  std::vector<TensorType> operands = {type("8"), type("8")};
   operands[1].dtype = DType::kBFloat16;
-  EXPECT_THAT(text_of(plan_elementwise(mesh_of("x2"), "where", operands, false), mesh_of("x2")),
-              HasSubstr("element types differ: bf16 and f32 of operand 2"));
-  EXPECT_FALSE(plan_elementwise(mesh_of("x2"), "add", {}, true));
+  EXPECT_EQ(
+      text_of(plan_elementwise(mesh_of("x2"), "mul", operands, Algebra::kProduct), mesh_of("x2")),
+      "! mul: the operands' element types differ: f32 and bf16 of operand 1 bf16[8]; cast one "
+      "of them");
+  operands[0].dtype = operands[1].dtype = DType::kInt64;
+  EXPECT_EQ(
+      text_of(plan_elementwise(mesh_of("x2"), "div", operands, Algebra::kQuotient), mesh_of("x2")),
+      "! div: expected floats, found i64[8]; cast it with to()");
+  EXPECT_FALSE(plan_elementwise(mesh_of("x2"), "add", {}, Algebra::kSum));
+}
+
+TEST(PlanElementwise, ChoosesByAMaskThatNoGradientIsOwedTo) {
+  EXPECT_EQ(choose("x2", {"8", "8{R:x}", "8{R:x}"}), "- | - | - -> 8{R:x}");
+  EXPECT_EQ(choose("x2", {"8", "4@x,8", "4@x,8"}), "- | - | - -> 4@x,8");
+  EXPECT_EQ(choose("x2", {"", "8@x", "8@x"}), "- | - | - -> 8@x");
+  EXPECT_EQ(choose("x2", {"8@x", "8@x", ""}), "- | - | mark_reduced x -> 8@x");
+  EXPECT_THAT(choose("x2,y2", {"8@x", "8@y", "8@y"}), HasSubstr("over x by operand 0 bool[8@x]"));
+  const std::vector<TensorType> floats = {type("8"), type("8"), type("8")};
+  EXPECT_EQ(
+      text_of(plan_elementwise(mesh_of("x2"), "where", floats, Algebra::kChoice), mesh_of("x2")),
+      "! where: operand 0 f32[8] chooses and should be bool");
+}
+
+TEST(PlanElementwise, ChoosesBetweenEqualUnfinishedSumsByAMaskThatIsEqualOnTheirRanks) {
+  EXPECT_EQ(choose("x2", {"8", "8{U:x}", "8{U:x}"}), "- | - | - -> 8{U:x}");
+  EXPECT_EQ(choose("x2,y2", {"8@y", "8@y{U:x}", "{U:x}"}), "- | - | mark_reduced y -> 8@y{U:x}");
+  EXPECT_THAT(choose("x2", {"8", "8{U:x}", "8"}), HasSubstr("operand 2 f32[8] is not"));
+  EXPECT_EQ(choose("x2", {"8@x", "{U:x}", "{U:x}"}),
+            "! where: operand 0 bool[8@x] must be equal on all ranks of x, over which the choices "
+            "are unreduced; reshard it, or finish the sums first");
+}
+
+TEST(PlanElementwise, TestsWithoutMarkingCopies) {
+  EXPECT_EQ(apply("x2", "less", {"4@x,8", "8"}), "- | - -> 4@x,8");
+  EXPECT_EQ(apply("x2", "less", {"8{R:x}", "8"}), "- | - -> 8");
+  EXPECT_EQ(apply("x2", "less", {"8@x", "8"}), "- | slice x 0 -> 8@x");
+  EXPECT_THAT(apply("x2", "less", {"8{U:x}", "8{U:x}"}), HasSubstr("reshard it to finish the sum"));
+  EXPECT_EQ(
+      plan_elementwise(
+          mesh_of("x2"), "less", std::vector<TensorType>{type("8"), type("8")}, Algebra::kTest)
+          ->local_result.dtype,
+      DType::kBool);
 }
 
 }  // namespace

@@ -2,15 +2,19 @@
 // Random plans carried out on simulated ranks: values and gradients equal those of the unsharded
 // op. Whole numbers throughout, so equal means equal.
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "parallel/base/text.h"
+#include "parallel/sharding/elementwise_plan.h"
 #include "parallel/sharding/op_plan.h"
 #include "parallel/sharding/reduce_plan.h"
 #include "tests/parallel/sharding/simulated.h"
@@ -19,12 +23,31 @@
 namespace brigade::sharding {
 namespace {
 
-/// A product or sum over letters: the operands' and the result's, each letter a dim. Letters of
-/// size 1 in an operand, larger elsewhere, are upper case there: broadcast.
+/// A product or sum of operands, or a choice by the first operand's sign between two others; summed
+/// over letters that the result lacks. Each letter is a dim. Letters of size 1 in an operand, larger
+/// elsewhere, are upper case there: broadcast.
 struct Formula {
   std::vector<std::string> operands;
   std::string result;
-  bool sum = false;
+  Algebra algebra = Algebra::kProduct;
+
+  /// The term of one point.
+  double value(const std::vector<double>& of) const {
+    switch (algebra) {
+      case Algebra::kSum: return std::accumulate(of.begin(), of.end(), 0.0);
+      case Algebra::kChoice: return of[0] > 0 ? of[1] : of[2];
+      default: return std::accumulate(of.begin(), of.end(), 1.0, std::multiplies<>());
+    }
+  }
+
+  /// Its derivative by operand `by`, if others hold `of`.
+  double derivative(std::vector<double> of, size_t by) const {
+    switch (algebra) {
+      case Algebra::kSum: return 1;
+      case Algebra::kChoice: return by == (of[0] > 0 ? 1U : 2U) ? 1 : 0;
+      default: of[by] = 1; return value(of);
+    }
+  }
 };
 
 std::vector<int64_t> pick(const std::map<char, int64_t>& values, const std::string& letters) {
@@ -65,14 +88,19 @@ void for_each_point(const Formula& formula,
   });
 }
 
+std::vector<double> values_at(const Formula& formula,
+                              const std::vector<Array*>& operands,
+                              const std::map<char, int64_t>& point) {
+  std::vector<double> values;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    values.push_back(operands[i]->at(pick(point, formula.operands[i])));
+  }
+  return values;
+}
+
 void evaluate(const Formula& formula, std::vector<Array*> operands, Array& result) {
   for_each_point(formula, operands, result, [&](const std::map<char, int64_t>& point) {
-    double value = formula.sum ? 0 : 1;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const double factor = operands[i]->at(pick(point, formula.operands[i]));
-      value = formula.sum ? value + factor : value * factor;
-    }
-    result.at(pick(point, formula.result)) += value;
+    result.at(pick(point, formula.result)) += formula.value(values_at(formula, operands, point));
   });
 }
 
@@ -81,12 +109,10 @@ void differentiate(const Formula& formula,
                    Array& cotangent,
                    std::vector<Array>& gradients) {
   for_each_point(formula, operands, cotangent, [&](const std::map<char, int64_t>& point) {
+    const double incoming = cotangent.at(pick(point, formula.result));
+    const std::vector<double> of = values_at(formula, operands, point);
     for (size_t i = 0; i < operands.size(); ++i) {
-      double value = cotangent.at(pick(point, formula.result));
-      for (size_t j = 0; j < operands.size() && !formula.sum; ++j) {
-        value *= i == j ? 1 : operands[j]->at(pick(point, formula.operands[j]));
-      }
-      gradients[i].at(pick(point, formula.operands[i])) += value;
+      gradients[i].at(pick(point, formula.operands[i])) += incoming * formula.derivative(of, i);
     }
   });
 }
@@ -216,6 +242,14 @@ std::vector<TensorType> random_types(std::mt19937& random,
   return types;
 }
 
+bool names_one_of(const std::string& text,
+                  const std::vector<TensorType>& types,
+                  const mesh::Mesh& mesh) {
+  return std::any_of(types.begin(), types.end(), [&](const TensorType& type) {
+    return text.find(type.to_string(mesh)) != std::string::npos;
+  });
+}
+
 TEST(PlanValues, OfEinsumsEqualTheUnshardedOnes) {
   const std::vector<Formula> formulas = {{{"mk", "kn"}, "mn"},
                                          {{"bsd", "hd"}, "bsh"},
@@ -245,6 +279,10 @@ TEST(PlanValues, OfEinsumsEqualTheUnshardedOnes) {
       ASSERT_TRUE(!out || plan->result().spec == *out);
       expect_same_values(random, mesh, formula, types, *plan);
       ASSERT_FALSE(HasFailure());
+    } else {
+      const Error& error = plan.error();
+      ASSERT_TRUE(error.code == ErrorCode::kType && names_one_of(error.text, types, mesh))
+          << "unclear error: " << error.text;
     }
   }
   for (const Formula& formula : formulas) {
@@ -254,35 +292,50 @@ TEST(PlanValues, OfEinsumsEqualTheUnshardedOnes) {
   }
 }
 
+std::string_view name_of(Algebra algebra) {
+  return algebra == Algebra::kSum ? "add" : algebra == Algebra::kChoice ? "where" : "mul";
+}
+
 TEST(PlanValues, OfElementwiseOpsEqualTheUnshardedOnes) {
-  const std::vector<Formula> products = {{{"ij", "ij"}, "ij"},
+  const std::vector<Formula> formulas = {{{"ij", "ij"}, "ij"},
                                          {{"ij", "j"}, "ij"},
                                          {{"Aj", "ij"}, "ij"},
                                          {{"ij", ""}, "ij"},
                                          {{"iA", "j"}, "ij"},
-                                         {{"ij", "ij", "j"}, "ij"}};
-  size_t planned = 0;
-  for (unsigned seed = 0; seed < 12000; ++seed) {
+                                         {{"ij", "ij", "j"}, "ij"},
+                                         {{"j", "ij", "ij"}, "ij"},
+                                         {{"", "ij", "j"}, "ij"}};
+  std::map<Algebra, size_t> planned;
+  for (unsigned seed = 0; seed < 16000; ++seed) {
     std::mt19937 random(seed);
     const mesh::Mesh mesh = random_mesh(random);
-    Formula formula = products[random() % products.size()];
-    formula.sum = random() % 2 == 0;
+    Formula formula = formulas[random() % formulas.size()];
+    formula.algebra = random() % 2 == 0              ? Algebra::kProduct
+                      : formula.operands.size() == 3 ? Algebra::kChoice
+                                                     : Algebra::kSum;
+    const bool choice = formula.algebra == Algebra::kChoice;
     std::vector<TensorType> types = random_types(random, mesh, formula, true);
-    if (formula.sum && random() % 3 == 0) {  // equal sums, which chance alone seldom draws
+    if (formula.algebra != Algebra::kProduct && random() % 3 == 0) {  // seldom drawn by chance
       for (TensorType& type : types) {
         type.spec = PartitionSpec().with_unreduced({"x"});
       }
     }
-    const Result<OpPlan> plan =
-        plan_elementwise(mesh, formula.sum ? "add" : "mul", types, formula.sum);
+    if (choice) {
+      types[0].dtype = DType::kBool;
+      types[0].spec = types[0].spec.with_unreduced({});
+    }
+    const std::string_view op = name_of(formula.algebra);
+    const Result<OpPlan> plan = plan_elementwise(mesh, op, types, formula.algebra);
     if (plan) {
-      ++planned;
-      SCOPED_TRACE(describe(seed, types, mesh) + (formula.sum ? " add" : " mul"));
+      ++planned[formula.algebra];
+      SCOPED_TRACE(concat(describe(seed, types, mesh), ' ', op));
       expect_same_values(random, mesh, formula, types, *plan);
       ASSERT_FALSE(HasFailure());
     }
   }
-  EXPECT_GT(planned, 2000U);
+  for (const Algebra algebra : {Algebra::kSum, Algebra::kProduct, Algebra::kChoice}) {
+    EXPECT_GT(planned[algebra], 500U) << name_of(algebra);
+  }
 }
 
 TEST(PlanValues, OfSumsEqualTheUnshardedOnes) {
@@ -290,7 +343,8 @@ TEST(PlanValues, OfSumsEqualTheUnshardedOnes) {
   for (unsigned seed = 0; seed < 3000; ++seed) {
     std::mt19937 random(seed);
     const mesh::Mesh mesh = random_mesh(random);
-    const Formula formula = {{"ij"}, std::vector<std::string>{"i", "j", ""}[random() % 3], true};
+    const Formula formula = {
+        {"ij"}, std::vector<std::string>{"i", "j", ""}[random() % 3], Algebra::kSum};
     const std::vector<TensorType> types = random_types(random, mesh, formula, true);
     std::vector<int64_t> dims;
     for (const int64_t dim : {0, 1}) {
@@ -314,7 +368,7 @@ TEST(PlanValues, OfSumsEqualTheUnshardedOnes) {
 }
 
 TEST(PlanValues, OfReshardsAreTheTensorsOwn) {
-  const Formula identity = {{"ijk"}, "ijk", true};
+  const Formula identity = {{"ijk"}, "ijk", Algebra::kSum};
   size_t planned = 0;
   for (unsigned seed = 0; seed < 4000; ++seed) {
     std::mt19937 random(seed);

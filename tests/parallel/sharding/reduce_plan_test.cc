@@ -85,6 +85,53 @@ TEST(PlanReduce, KeepsDimsOfSizeOneOnDemand) {
   EXPECT_EQ(reduce(Reduction::kSum, "8,2@y", {1}, "none", true), "- -> 8,1{U:y} -> all_reduce y");
 }
 
+TEST(PlanReduce, KnowsNoExtremeOfNoElements) {
+  EXPECT_EQ(reduce(Reduction::kMax, "0,4", {0}),
+            "! max: dim 0 of operand 0 f32[0,4] has no elements");
+  EXPECT_EQ(reduce(Reduction::kMax, "0,4", {1}), "- -> 0");
+  EXPECT_EQ(reduce(Reduction::kSum, "0,4", {0}), "- -> 4");
+}
+
+TEST(PlanReduce, CountsMasksInWholeNumbers) {
+  TensorType mask = type("8@x");
+  mask.dtype = DType::kBool;
+  const std::vector<int64_t> dims = {0};
+  EXPECT_EQ(plan_reduce(mesh_of("x2"), Reduction::kSum, mask, dims, false, {})->result().dtype,
+            DType::kInt64);
+  EXPECT_EQ(plan_reduce(mesh_of("x2"), Reduction::kMax, mask, dims, false, {})->result().dtype,
+            DType::kBool);
+}
+
+TEST(PlanReduce, SpeaksUnderTheNameItIsGiven) {
+  const std::vector<int64_t> dims = {0};
+  const mesh::Mesh mesh = mesh_of("x2");
+  EXPECT_EQ(plan_reduce(mesh, Reduction::kSum, type("8@x"), dims, false, {}, "mean")->reason,
+            "mean: a reduced dim is split over x");
+}
+
+std::string index_of(const std::string& from, int64_t dim, bool keep_dim = false) {
+  const mesh::Mesh mesh = mesh_of("x2,y2");
+  return text_of(plan_index_of_extreme(mesh, "argmax", type(from), dim, keep_dim), mesh);
+}
+
+TEST(PlanIndexOfExtreme, TypesArgmaxAndArgminInRowF7) {
+  EXPECT_EQ(index_of("8@x,2@y", 0), "- -> 2@y{Umin:x} -> all_reduce min x");
+  EXPECT_EQ(index_of("8@x,2@y", 1), "- -> 8@x{Umin:y} -> all_reduce min y");
+  EXPECT_EQ(index_of("8@x,2", 1), "- -> 8@x");
+  EXPECT_EQ(index_of("8@x,2", 1, true), "- -> 8@x,1");
+  EXPECT_EQ(index_of("8{R:x}", 0), "- -> ");
+}
+
+TEST(PlanIndexOfExtreme, JoinsWholeNumbersByTheirMinimum) {
+  const Result<OpPlan> plan = plan_index_of_extreme(mesh_of("x2"), "argmax", type("8@x"), 0, false);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->output.at(0).reduction, Reduction::kMin);
+  EXPECT_EQ(plan->result(), (TensorType{DType::kInt64, {}, PartitionSpec()}));
+  EXPECT_THAT(index_of("8{U:x}", 0), HasSubstr("argmax: operand 0 f32[8]{U:x} is unreduced"));
+  EXPECT_THAT(index_of("8{Umin:x}", 0), HasSubstr("is unreduced over x"));
+  EXPECT_THAT(index_of("8", 1), HasSubstr("argmax: dims (1) are not different dims"));
+}
+
 TEST(PlanReduce, RefusesDimsThatAreNotThere) {
   EXPECT_EQ(reduce(Reduction::kSum, "8,2", {0, 0}),
             "! sum: dims (0, 0) are not different dims of operand 0 f32[8,2]");

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "parallel/sharding/elementwise_plan.h"
 #include "parallel/sharding/op_plan.h"
 #include "tests/parallel/sharding/reshard_bytes.h"
 #include "tests/parallel/sharding/spelled.h"
@@ -129,7 +130,7 @@ TEST(ReshardTableRows, L3_GathersTheSideThatAloneIsContracted) {
 TEST(ReshardTableRows, L5_ReducesASumOfTwoTermsOnce) {
   const mesh::Mesh mesh = mesh_of("x4,y2");
   const TensorType terms[] = {type("8{U:y}"), type("8{U:y}")};
-  const OpPlan sum = value_or_throw(plan_elementwise(mesh, "add", terms, true));
+  const OpPlan sum = value_or_throw(plan_elementwise(mesh, "add", terms, Algebra::kSum));
   EXPECT_EQ(text_of(sum, mesh), "- | - -> 8{U:y}");
   const Casts use = value_or_throw(plan_reshard(mesh, sum.result(), PartitionSpec()));
   EXPECT_EQ(steps_of(use), "all_reduce y");

@@ -35,26 +35,11 @@ void expect_as_libtorch(std::string_view equation, const at::Tensor& a, const at
 }
 
 TEST(LocalEinsum, MultipliesAsLibtorchDoes) {
-  for (const char* equation : {"ab,bc->ac",
-                               "ab,cb->ac",
-                               "ab,cb->ca",
-                               "ab,ac->bc",
-                               "abc,dc->abd",
-                               "abc,abd->cd",
-                               "abc,acd->abd",
-                               "abcd,abed->abce",
-                               "abcd,aecb->ade",
-                               "a,b->ab",
-                               "ab,ab->",
-                               "ab,b->a",
-                               "ab,a->ba",
-                               "abc,cba->bac",
-                               "abc,c->ab",
-                               "c,abc->ab",
-                               "ab,ac->cb",
-                               "abc,abd->dc",
-                               "abc,ad->acdb",
-                               "abcd,abef->abefcd"}) {
+  for (const char* equation :
+       {"ab,bc->ac",   "ab,cb->ac",    "ab,cb->ca",       "ab,ac->bc",      "abc,dc->abd",
+        "abc,abd->cd", "abc,acd->abd", "abcd,abed->abce", "abcd,aecb->ade", "a,b->ab",
+        "ab,ab->",     "ab,b->a",      "ab,a->ba",        "abc,cba->bac",   "abc,c->ab",
+        "c,abc->ab",   "ab,ac->cb",    "abc,abd->dc",     "abc,ad->acdb",   "abcd,abef->abefcd"}) {
     const Equation parts = split_equation(equation);
     expect_as_libtorch(equation, operand(parts.a, 0.1), operand(parts.b, 0.7));
   }

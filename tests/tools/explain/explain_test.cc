@@ -54,7 +54,7 @@ TEST_F(Explain, PrintsTheLedgerOfAStepByGroup) {
   EXPECT_THAT(said.out, HasSubstr("dp_shard=2 x tp=2"));
   EXPECT_THAT(said.out, HasSubstr("group tp (2 ranks)"));
   EXPECT_THAT(said.out, HasSubstr("attention: one gradient sum for q, k and v"));
-  EXPECT_THAT(said.out, HasSubstr("unit    block.0: gradients"));
+  EXPECT_THAT(said.out, HasSubstr("block.0: gradients"));
 }
 
 TEST_F(Explain, PrintsJsonPerStage) {
