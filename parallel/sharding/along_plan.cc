@@ -23,7 +23,8 @@ Result<OpPlan> plan_along(const mesh::Mesh& mesh,
   if (Result<void> whole = check_whole(op, mesh, operand, static_cast<size_t>(dim)); !whole) {
     return fail(whole.error());
   }
-  if (!linear && !operand.spec.unreduced().empty()) {
+  const bool sums = operand.spec.unreduced_kind() == Reduction::kSum;
+  if (!(linear && sums) && !operand.spec.unreduced().empty()) {
     return fail_type(rule::kUnreduced,
                      concat(op,
                             ": ",

@@ -3,6 +3,7 @@
 
 #include "parallel/base/text.h"
 #include "parallel/sharding/lookup_plan.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 
@@ -19,18 +20,18 @@ Result<OpPlan> plan_embedding(const mesh::Mesh& mesh,
   }
   const PartitionSpec natural = taken_spec(table, tokens, 0);
   if (Result<void> legal = natural.check(mesh, tokens.global.size() + 1); !out && !legal) {
-    return fail(ErrorCode::kType,
-                concat("embedding: the result of ",
-                       tokens.to_string(),
-                       " in ",
-                       table.to_string(),
-                       " would be illegally sharded: ",
-                       legal.error().text,
-                       "; say with out= where it stays, or reshard"));
+    return fail_type(legal.error().rule,
+                     concat("embedding: the result of ",
+                            tokens.to_string(),
+                            " in ",
+                            table.to_string(),
+                            " would be illegally sharded: ",
+                            legal.error().text,
+                            "; say with out= where it stays, or reshard"));
   }
   Result<OpPlan> plan = plan_take(mesh, table, tokens, 0, out.value_or(natural));
   if (!plan) {
-    return fail(ErrorCode::kType, concat("embedding: ", plan.error().text));
+    return fail_within("embedding: ", plan.error());
   }
   plan->reason = concat("embedding: table ", table.to_string(mesh));
   return plan;

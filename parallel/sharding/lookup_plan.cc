@@ -9,6 +9,7 @@
 #include "parallel/base/text.h"
 #include "parallel/sharding/one_hot_plan.h"
 #include "parallel/sharding/shape_rules.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 namespace {
@@ -49,31 +50,32 @@ Result<void> check_unasked(std::string_view op,
                            const std::vector<size_t>& own_dims) {
   const AxisNames& split = table.spec.dim(dim);
   if (!split.empty()) {
-    return fail(ErrorCode::kType,
-                concat(op,
-                       ": dim ",
-                       dim,
-                       " of ",
-                       table.to_string(mesh),
-                       ", in which ",
-                       indices.to_string(mesh),
-                       " look up, is split over ",
-                       join(split),
-                       ", so each rank has one term of a sum: say with out= whether the result "
-                       "stays unreduced, is all-reduced or scattered to a dim; or reshard the "
-                       "table"));
+    return fail_type(
+        rule::kContraction,
+        concat(op,
+               ": dim ",
+               dim,
+               " of ",
+               table.to_string(mesh),
+               ", in which ",
+               indices.to_string(mesh),
+               " look up, is split over ",
+               join(split),
+               ", so each rank has one term of a sum: say with out= whether the result "
+               "stays unreduced, is all-reduced or scattered to a dim; or reshard the "
+               "table"));
   }
   for (const size_t own : own_dims) {
     if (!indices.spec.dim(own).empty()) {
-      return fail(ErrorCode::kType,
-                  concat(op,
-                         ": indices ",
-                         indices.to_string(mesh),
-                         " are split over ",
-                         join(indices.spec.dim(own)),
-                         ", ",
-                         table.to_string(mesh),
-                         " is not: say with out= that the result is too, or reshard them"));
+      return fail_type(rule::kContraction,
+                       concat(op,
+                              ": indices ",
+                              indices.to_string(mesh),
+                              " are split over ",
+                              join(indices.spec.dim(own)),
+                              ", ",
+                              table.to_string(mesh),
+                              " is not: say with out= that the result is too, or reshard them"));
     }
   }
   return {};

@@ -4,6 +4,7 @@
 #include "parallel/base/text.h"
 #include "parallel/sharding/along_plan.h"
 #include "parallel/sharding/shape_rules.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 
@@ -15,15 +16,15 @@ Result<void> check_carry(std::string_view loop,
   if (before == after) {
     return {};
   }
-  return fail(ErrorCode::kType,
-              concat(loop,
-                     ": turn ",
-                     turn,
-                     " was given a carry ",
-                     before.to_string(mesh),
-                     " and hands on ",
-                     after.to_string(mesh),
-                     "; a carry keeps its type: reshard it at the end of the turn"));
+  return fail_type(rule::kUnequalOperands,
+                   concat(loop,
+                          ": turn ",
+                          turn,
+                          " was given a carry ",
+                          before.to_string(mesh),
+                          " and hands on ",
+                          after.to_string(mesh),
+                          "; a carry keeps its type: reshard it at the end of the turn"));
 }
 
 Result<TensorType> check_scanned(const mesh::Mesh& mesh, const TensorType& sequence) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "parallel/base/text.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 namespace {
@@ -77,14 +78,13 @@ Result<OpPlan> plan_one_hot(const mesh::Mesh& mesh,
       tensor,
       out);
   if (!plan) {
-    return fail(ErrorCode::kType,
-                concat(product.op,
-                       " of ",
-                       product.tensor.to_string(mesh),
-                       " and ",
-                       product.indices.to_string(mesh),
-                       ", as the product of one-hot indices and the tensor: ",
-                       plan.error().text));
+    return fail_within(concat(product.op,
+                              " of ",
+                              product.tensor.to_string(mesh),
+                              " and ",
+                              product.indices.to_string(mesh),
+                              ", as the product of one-hot indices and the tensor: "),
+                       plan.error());
   }
   Result<Casts> cuts =
       cut_indices(mesh, product, indices_of(last(plan->inputs[0], rows), product.indices));
@@ -93,7 +93,7 @@ Result<OpPlan> plan_one_hot(const mesh::Mesh& mesh,
   }
   Result<Casts> casts = plan_reshard(mesh, product.tensor, last(plan->inputs[1], tensor).spec);
   if (!casts) {
-    return fail(ErrorCode::kType, concat(product.op, ": ", casts.error().text));
+    return fail_within(concat(product.op, ": "), casts.error());
   }
   plan->inputs[0] = std::move(*cuts);
   plan->inputs[1] = std::move(*casts);

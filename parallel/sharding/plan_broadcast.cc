@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "parallel/base/text.h"
@@ -9,12 +10,15 @@
 namespace brigade::sharding {
 namespace {
 
+std::string name_of(const mesh::Mesh& mesh, const TensorType& operand, const Shape& shape) {
+  return concat("broadcast of ", operand.to_string(mesh), " to (", join(shape), ')');
+}
+
 tl::unexpected<Error> error(const mesh::Mesh& mesh,
                             const TensorType& operand,
                             const Shape& shape,
                             std::string_view text) {
-  return fail(ErrorCode::kType,
-              concat("broadcast of ", operand.to_string(mesh), " to (", join(shape), "): ", text));
+  return fail(ErrorCode::kType, concat(name_of(mesh, operand, shape), ": ", text));
 }
 
 /// The leading axes that `out` puts on a new dim and over which the operand is equal copies.
@@ -116,7 +120,7 @@ Result<OpPlan> plan_broadcast(const mesh::Mesh& mesh,
       dims->taken.empty() ? "broadcast"
                           : concat("broadcast: new dims are split over ", join(dims->taken)));
   plan.inputs[0] = std::move(*marks);
-  return with_out("broadcast", mesh, std::move(plan), out);
+  return with_out(name_of(mesh, operand, shape), mesh, std::move(plan), out);
 }
 
 }  // namespace brigade::sharding

@@ -100,9 +100,10 @@ class EinsumPlanner {
   Result<void> drop_axis(const std::string& axis);
   Result<void> find_terms();
   Result<void> check_out();
-  tl::unexpected<Error> refuse_out(std::string_view why) const {
+  tl::unexpected<Error> refuse_out(const Error& why) const {
     return specs_.error(
-        concat("out=: ", why, " (of ", specs_.name(0), " and ", specs_.name(1), ")"));
+        concat("out=: ", why.text, " (of ", specs_.name(0), " and ", specs_.name(1), ")"),
+        why.rule);
   }
   Result<OpPlan> finish();
 
@@ -336,7 +337,7 @@ Result<void> EinsumPlanner::check_out() {
                               rule::kContraction);
   }
   if (Result<void> legal = out_->check(mesh_, equation_.result.size()); !legal) {
-    return refuse_out(legal.error().text);
+    return refuse_out(legal.error());
   }
   for (const std::string& axis : out_->unreduced()) {
     if (!contains(contracted_, axis)) {
@@ -376,7 +377,7 @@ Result<OpPlan> EinsumPlanner::finish() {
   if (out_) {
     Result<Casts> output = plan_reshard(mesh_, plan.local_result, *out_);
     if (!output) {
-      return refuse_out(output.error().text);
+      return refuse_out(output.error());
     }
     plan.output = std::move(*output);
   }

@@ -4,6 +4,7 @@
 #include "parallel/base/text.h"
 #include "parallel/sharding/shape_plan.h"
 #include "parallel/sharding/shape_rules.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 namespace {
@@ -30,11 +31,11 @@ Result<void> check_padding(const mesh::Mesh& mesh,
                        padding.interior));
   }
   if (!zeros && !operand.spec.unreduced().empty()) {
-    return fail(ErrorCode::kType,
-                concat("pad: ",
-                       operand.to_string(mesh),
-                       " is unreduced, so a value other than 0 would be added once per term; "
-                       "reshard it to finish the sum"));
+    return fail_type(rule::kUnreduced,
+                     concat("pad: ",
+                            operand.to_string(mesh),
+                            " is unreduced, so a value other than 0 would be added once per term; "
+                            "reshard it to finish the sum"));
   }
   return {};
 }
@@ -47,18 +48,18 @@ Result<void> check_divides(const mesh::Mesh& mesh,
   const AxisNames& axes = operand.spec.dim(at);
   const int64_t parts = mesh.axes_size(axes);
   if (operand.global[at] % parts != 0 || padded % parts != 0) {
-    return fail(ErrorCode::kType,
-                concat("pad: dim ",
-                       dim,
-                       " of ",
-                       operand.to_string(mesh),
-                       " is split over ",
-                       join(axes),
-                       "; its size and the padded one, ",
-                       padded,
-                       ", must divide by ",
-                       parts,
-                       "; reshard it first"));
+    return fail_type(rule::kShardedDim,
+                     concat("pad: dim ",
+                            dim,
+                            " of ",
+                            operand.to_string(mesh),
+                            " is split over ",
+                            join(axes),
+                            "; its size and the padded one, ",
+                            padded,
+                            ", must divide by ",
+                            parts,
+                            "; reshard it first"));
   }
   return {};
 }

@@ -50,14 +50,12 @@ class ReshapePlanner {
   Result<std::vector<Casts>> gathers();
 
   tl::unexpected<Error> error(std::string_view text) const {
-    return fail(ErrorCode::kType,
-                concat("reshape of ",
-                       operand_.to_string(mesh_),
-                       " to (",
-                       join(shape_),
-                       "): ",
-                       text,
-                       "; reshard it first, or say with out= how the result is split"));
+    return fail(
+        ErrorCode::kType,
+        concat(name(), ": ", text, "; reshard it first, or say with out= how the result is split"));
+  }
+  std::string name() const {
+    return concat("reshape of ", operand_.to_string(mesh_), " to (", join(shape_), ')');
   }
   int64_t parts(size_t dim) const { return mesh_.axes_size(operand_.spec.dim(dim)); }
 
@@ -92,7 +90,7 @@ Result<OpPlan> ReshapePlanner::plan() {
                           {operand_.dtype, shape_, carry_sets(before, axes_)},
                           concat("reshape", gathered_.empty() ? "" : ": ", gathered_));
   plan.inputs = std::move(*casts);
-  return with_out("reshape", mesh_, std::move(plan), out_);
+  return with_out(name(), mesh_, std::move(plan), out_);
 }
 
 Result<void> ReshapePlanner::check() const {

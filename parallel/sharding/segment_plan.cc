@@ -8,7 +8,7 @@
 #include "parallel/base/text.h"
 #include "parallel/sharding/one_hot_plan.h"
 #include "parallel/sharding/operand_specs.h"
-#include "parallel/sharding/shape_rules.h"
+#include "parallel/sharding/type_rule.h"
 
 namespace brigade::sharding {
 namespace {
@@ -46,7 +46,8 @@ Result<void> align(OperandSpecs& specs) {
     return specs.error(concat(specs.name(0),
                               " and ",
                               specs.name(1),
-                              " split their rows over different axes; reshard one of them"));
+                              " split their rows over different axes; reshard one of them"),
+                       rule::kUnequalOperands);
   }
   return ids.empty() ? specs.slice(0, 0, values) : specs.slice(1, 0, ids);
 }

@@ -155,14 +155,14 @@ Result<OpPlan> plan_stack(const mesh::Mesh& mesh,
   }
   for (size_t index = 1; index < operands.size(); ++index) {
     if (operands[index] != first) {
-      return fail(ErrorCode::kType,
-                  concat("stack: all operands should have the same type; operand 0 is ",
-                         first.to_string(mesh),
-                         ", operand ",
-                         index,
-                         " is ",
-                         operands[index].to_string(),
-                         "; reshard one of them"));
+      return fail_type(rule::kUnequalOperands,
+                       concat("stack: all operands should have the same type; operand 0 is ",
+                              first.to_string(mesh),
+                              ", operand ",
+                              index,
+                              " is ",
+                              operands[index].to_string(),
+                              "; reshard one of them"));
     }
   }
   return free_plan(

@@ -2,7 +2,7 @@
 /// Ops that rearrange a tensor: reshape, transpose, broadcast, concatenate, slice, pad and kin.
 ///
 ///   ShardedTensor heads = reshape(x, {batch, length, 8, 64});  // [B@data, S, 512]
-///   ShardedTensor whole = reshape(y, {4, 3, 2, 8}, out);       // may gather what stands in the way
+///   ShardedTensor whole = reshape(y, {4, 3, 2, 8}, out);       // may gather what is in the way
 ///
 /// Shape:      given with each op, S of a dim being its size in the whole tensor.
 /// Collective: only where `out` of reshape or broadcast_to asks for it, and pad on a split dim;

@@ -47,6 +47,7 @@ TEST(PlanAlong, KeepsTheTypeAlongAWholeDim) {
   EXPECT_EQ(along("cumsum", "8@x,4{U:y}", 1, true), "- -> 8@x,4{U:y}");
   EXPECT_THAT(along("sort", "8@x,4{U:y}", 1, false),
               HasSubstr("is unreduced over y, which only linear ops let through"));
+  EXPECT_THAT(along("cumsum", "8@x,4{Umax:y}", 1, true), HasSubstr("is unreduced over y"));
   EXPECT_THAT(along("sort", "8@x,4", 2, false), HasSubstr("has no dim 2"));
 }
 

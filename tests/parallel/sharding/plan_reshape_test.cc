@@ -131,7 +131,8 @@ TEST(PlanReshape, RefusesShapesOfOtherSizes) {
 TEST(PlanReshape, CastsTheResultToOut) {
   EXPECT_EQ(reshape_to("x2,y2", "8@(x,y)", {2, 4}, "2@x,4"), "- -> 2@x,4@y -> gather y 1");
   EXPECT_EQ(reshape_to("x2", "6", {2, 3}, "2@x,3"), "- -> 2,3 -> slice x 0");
-  EXPECT_THAT(reshape_to("x2", "6{R:x}", {2, 3}, "2,3"), HasSubstr("reshape: out=: no cast leads"));
+  EXPECT_THAT(reshape_to("x2", "6{R:x}", {2, 3}, "2,3"),
+              HasSubstr("reshape of f32[6]{R:x} to (2, 3): out=: no cast leads"));
   EXPECT_THAT(reshape_to("x2", "6", {2, 3}, "2,3@z"), HasSubstr("out=: axis \"z\""));
 }
 

@@ -36,7 +36,7 @@ std::vector<LedgerEntry> reduce_and_gather(tensor::Program& program, int stage) 
 }
 
 LedgerEntry entry(CastKind kind, const char* axis, int64_t bytes, const char* reason) {
-  return {kind, {axis}, bytes, Pass::kStep, reason};
+  return {kind, {axis}, bytes, Pass::kStep, reason, "unit"};
 }
 
 TEST(UnitCasts, MoveEachUnitOnceToShardsAndBack) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random einsums on real tensors over rank threads: equations, sizes (uneven and empty too),
-// meshes, specs and out=. Each is refused clearly, or equals the product of whole tensors, forward and
-// backward.
+// meshes, specs and out. Each is refused clearly, or equals the product of whole tensors, forward
+// and backward.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -151,7 +151,7 @@ std::string run_case(Program& program, unsigned seed, int64_t& planned) {
 class EinsumProperty : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(EinsumProperty, RandomCasesAreRefusedClearlyOrEqualTheWholeProduct) {
-  constexpr unsigned kCases = 300;
+  constexpr unsigned kCases = 1000;
   on_mesh(sharding::mesh_of(GetParam()).axes(), [&](Program& program) {
     int64_t planned = 0;
     for (unsigned seed = 0; seed < kCases; ++seed) {
@@ -159,11 +159,11 @@ TEST_P(EinsumProperty, RandomCasesAreRefusedClearlyOrEqualTheWholeProduct) {
       const std::string wrong = run_case(program, seed, planned);
       EXPECT_TRUE(wrong.empty()) << wrong;
     }
-    EXPECT_GT(planned, kCases / 4);
+    EXPECT_GT(planned, kCases / 5);
   });
 }
 
-// 9 meshes of 300 cases.
+// 9 meshes of 1,000 cases.
 INSTANTIATE_TEST_SUITE_P(
     Meshes,
     EinsumProperty,

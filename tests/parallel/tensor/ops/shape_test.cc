@@ -67,7 +67,9 @@ TEST(Reshape, G5_a_split_leaves_a_dim_of_size_one_behind_it) {
 }
 
 TEST(Reshape, G7_a_split_fills_the_leading_new_dim_first) {
-  expect_reshape({"x2,y1", "x2,y2", "x2,y4"}, "8@(x,y)", {2, 4}, "2@x,4@y");
+  expect_reshape({"x2,y2", "x2,y4"}, "8@(x,y)", {2, 4}, "2@x,4@y");
+  expect_reshape({"x2,y1"}, "8@(x,y)", {2, 4}, "2@(x,y),4");
+  expect_reshape({"x3,y2"}, "24@(x,y)", {3, 8}, "3@x,8@y");
 }
 
 TEST(Reshape, G8_a_split_gives_all_axes_to_a_leading_new_dim_with_room) {
@@ -217,7 +219,7 @@ TEST(Concatenate, JoinsWholeDims) {
   expect_row(kMeshes, {"5,3{U:x}", "5,2{U:x}"}, "5,5{U:x}", join, cat);
   expect_refused(
       "x2", {"4,3@x", "4,3@x"}, join, "reshard it first, or work on the parts in shard_map");
-  expect_refused("x2", {"4,3@x", "4@x,3"}, join, "operand 1 is f32[4@x,3]; reshard one of them");
+  expect_refused("x2", {"4@x,3", "4,3@x"}, join, "operand 1 is f32[4,3@x]; reshard one of them");
 }
 
 TEST(Stack, AddsAWholeDim) {
