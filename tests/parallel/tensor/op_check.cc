@@ -154,9 +154,10 @@ ShardedTensor place(Program& program,
   const ShardedTensor piece = distribute(program, whole, spec.with_unreduced({}).with_reduced({}));
   at::Tensor local = piece.local();
   if (!spec.unreduced().empty() && spec.unreduced_kind() == sharding::Reduction::kSum) {
-    const auto terms = static_cast<double>(mesh.axes_size(spec.unreduced()));
-    const auto term = static_cast<double>(mesh.flattened_index(program.rank(), spec.unreduced()));
-    local = local * (1 / terms + 1.5 * (term - (terms - 1) / 2));
+    // Whole multiples that add up to one: whole numbers stay exact.
+    const int64_t terms = mesh.axes_size(spec.unreduced());
+    const bool last = mesh.flattened_index(program.rank(), spec.unreduced()) == terms - 1;
+    local = local * (last ? 1 - 2 * (terms - 1) : 2);
   }
   const sharding::TensorType type{piece.type().dtype, piece.type().global, spec};
   return ShardedTensor(program, type, local);
