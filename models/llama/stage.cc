@@ -12,6 +12,7 @@
 #include "parallel/tensor/ops/elementwise.h"
 #include "parallel/tensor/ops/embedding.h"
 #include "parallel/tensor/ops/rms_norm.h"
+#include "parallel/tensor/ops/silu_gate.h"
 
 namespace brigade::llama {
 

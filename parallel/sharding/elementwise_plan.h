@@ -57,15 +57,4 @@ Result<OpPlan> plan_unary(const mesh::Mesh& mesh,
 /// Errors: kType naming the operand and `to`.
 Result<void> expect_floats(const mesh::Mesh& mesh, std::string_view op, const TensorType& operand);
 
-/// An op that works along `dim`, every row of which must therefore be on one rank: cumulative sums,
-/// sorting, rolling. Otherwise as plan_unary.
-/// Errors: also kType for a dim that is not there or that axes of more than one part split; names
-///         `reshard` and `shard_map`.
-Result<OpPlan> plan_along_dim(const mesh::Mesh& mesh,
-                              std::string_view op,
-                              const TensorType& operand,
-                              int64_t dim,
-                              Algebra algebra,
-                              std::optional<DType> to = std::nullopt);
-
 }  // namespace brigade::sharding

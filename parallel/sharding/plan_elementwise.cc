@@ -241,7 +241,8 @@ Result<void> ElementwisePlanner::check_mask() const {
                                  " must be equal on all ranks of ",
                                  axis,
                                  ", over which the choices are unreduced; reshard it, or finish "
-                                 "the sums first"));
+                                 "the sums first"),
+                          rule::kUnreduced);
     }
   }
   return {};
@@ -257,7 +258,8 @@ Result<void> ElementwisePlanner::check_scaled_terms() const {
         (sums > 1 || (algebra_ == Algebra::kQuotient && index > 0))) {
       return specs_.error(concat(specs_.name(index),
                                  " is unreduced; only one factor or the numerator may be; "
-                                 "reshard it to finish the sum"));
+                                 "reshard it to finish the sum"),
+                          rule::kUnreduced);
     }
   }
   for (size_t index = 0; index < operands_.size(); ++index) {
@@ -269,7 +271,8 @@ Result<void> ElementwisePlanner::check_scaled_terms() const {
                                    ", ",
                                    specs_.name(index),
                                    " should be reduced along the same axes; reshard it, or finish "
-                                   "the sum first"));
+                                   "the sum first"),
+                            rule::kUnreduced);
       }
     }
   }
@@ -317,17 +320,6 @@ Result<OpPlan> plan_elementwise(const mesh::Mesh& mesh,
                                 std::span<const TensorType> operands,
                                 Algebra algebra) {
   return ElementwisePlanner(mesh, op, operands, algebra).plan();
-}
-
-// The form of before there were algebras.
-Result<OpPlan> plan_elementwise(const mesh::Mesh& mesh,
-                                std::string_view op,
-                                std::span<const TensorType> operands,
-                                bool linear) {
-  const Algebra other = op == "mul"   ? Algebra::kProduct
-                        : op == "div" ? Algebra::kQuotient
-                                      : Algebra::kOther;
-  return plan_elementwise(mesh, op, operands, linear ? Algebra::kSum : other);
 }
 
 }  // namespace brigade::sharding

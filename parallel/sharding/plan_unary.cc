@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/base/text.h"
 #include "parallel/sharding/elementwise_plan.h"
-#include "parallel/sharding/operand_specs.h"
 
 namespace brigade::sharding {
 
@@ -33,35 +32,6 @@ Result<OpPlan> plan_unary(const mesh::Mesh& mesh,
   }
   plan->reason = op;
   return plan;
-}
-
-Result<OpPlan> plan_along_dim(const mesh::Mesh& mesh,
-                              std::string_view op,
-                              const TensorType& operand,
-                              int64_t dim,
-                              Algebra algebra,
-                              std::optional<DType> to) {
-  const OperandSpecs specs(mesh, std::string(op), {&operand, 1});
-  if (Result<void> legal = specs.check(true); !legal) {
-    return fail(legal.error());
-  }
-  if (dim < 0 || dim >= static_cast<int64_t>(operand.global.size())) {
-    return specs.error(concat(specs.name(0), " has no dim ", dim));
-  }
-  const AxisNames& axes = operand.spec.dim(static_cast<size_t>(dim));
-  if (mesh.axes_size(axes) > 1) {
-    return specs.error(concat("dim ",
-                              dim,
-                              " of ",
-                              specs.name(0),
-                              " is split over ",
-                              join(axes),
-                              " (",
-                              mesh.axes_size(axes),
-                              " parts), and the op works along it; reshard it to a whole dim "
-                              "first, or work on the parts in shard_map"));
-  }
-  return plan_unary(mesh, op, operand, algebra, to);
 }
 
 }  // namespace brigade::sharding

@@ -22,8 +22,8 @@ namespace brigade::sharding {
 /// Sums of bool are counts, of i64. `op` names the op in messages and reasons: "sum", "max", "min"
 /// if left out.
 /// Errors: kType for a dim that is not there or named twice, an operand unreduced of another kind,
-/// an extreme over a dim without elements, and an `out` that is unreduced over axes without terms or
-/// of another kind.
+/// an extreme over a dim without elements, and an `out` that is unreduced over axes without terms
+/// or of another kind.
 Result<OpPlan> plan_reduce(const mesh::Mesh& mesh,
                            Reduction reduction,
                            const TensorType& operand,

@@ -68,30 +68,32 @@ void by_libtorch(const at::Tensor& a, const at::Tensor& b, at::Tensor& out, bool
   }
 }
 
-/// Best of a few runs of the three products of a linear layer, in seconds.
-double time_backend(MatmulBackend backend, const at::Tensor& x, const at::Tensor& w) {
+/// The three products of a linear layer, once, in seconds.
+double time_layer(MatmulBackend backend, const at::Tensor& x, const at::Tensor& w) {
   const MatmulTable table{backend, backend};
   at::Tensor y = at::empty({1, x.size(1), w.size(1)}, x.options());
   at::Tensor dx = at::empty_like(x);
   at::Tensor dw = at::empty_like(w);
-  double best = std::numeric_limits<double>::infinity();
-  for (int repeat = 0; repeat < 5; ++repeat) {
-    const auto begin = std::chrono::steady_clock::now();
-    matmul_into(table, x, w.transpose(1, 2), y, false);
-    matmul_into(table, y, w, dx, false);
-    matmul_into(table, y.transpose(1, 2), x, dw, false);
-    best = std::min(
-        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  }
-  return best;
+  const auto begin = std::chrono::steady_clock::now();
+  matmul_into(table, x, w.transpose(1, 2), y, false);
+  matmul_into(table, y, w, dx, false);
+  matmul_into(table, y.transpose(1, 2), x, dw, false);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// By the best of a few runs of each, in turn, so that whoever else computes just then disturbs
+/// both.
 MatmulBackend faster(int64_t rows, int64_t in, int64_t out) {
+  constexpr int kRepeats = 8;
   const at::Tensor x = at::ones({1, rows, in});
   const at::Tensor w = at::ones({1, out, in});
-  return time_backend(MatmulBackend::kOneDnn, x, w) <= time_backend(MatmulBackend::kLibtorch, x, w)
-             ? MatmulBackend::kOneDnn
-             : MatmulBackend::kLibtorch;
+  double onednn = std::numeric_limits<double>::infinity();
+  double libtorch = onednn;
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    onednn = std::min(onednn, time_layer(MatmulBackend::kOneDnn, x, w));
+    libtorch = std::min(libtorch, time_layer(MatmulBackend::kLibtorch, x, w));
+  }
+  return onednn <= libtorch ? MatmulBackend::kOneDnn : MatmulBackend::kLibtorch;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 ///
 /// Rows a multiple of 4 KiB apart share a few sets of the first cache, and a product that walks
 /// down columns - a weight gradient - finds none of them there the next time: with rows of 1024
-/// floats one core did 98 GFLOP/s, with a cache line between them 109 (docs/BENCHMARKS.md). So an
+/// floats one core did 96 GFLOP/s, with a cache line between them 104-108 (BENCHMARKS.md). So an
 /// op whose result products read makes it with empty_rows, and takes rows at any distance itself.
 #pragma once
 

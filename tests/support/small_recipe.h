@@ -16,7 +16,7 @@ namespace brigade::testing {
 /// SGD with lr 0.1, no warm-up, no decay, no clipping.
 extern const char* const kSmallRecipe;
 
-/// `settings` (section.key=value) over it, later ones win.
+/// `settings` (section.key=value, each key once) over it.
 config::RunConfig small_recipe(const std::vector<std::string>& settings = {});
 
 }  // namespace brigade::testing

@@ -35,8 +35,8 @@ ShardedTensor along(const Kind& kind, const ShardedTensor& x, int64_t dim, const
   return run(planned, local, x);
 }
 
-std::tuple<at::Tensor, at::Tensor> sort_local(const at::Tensor& x, int64_t dim) {
-  return at::sort(x, /*stable=*/true, dim, /*descending=*/false);
+std::tuple<at::Tensor, at::Tensor> sort_local(const at::Tensor& x, int64_t dim, Order order) {
+  return at::sort(x, /*stable=*/true, dim, /*descending=*/order == Order::kDescending);
 }
 
 }  // namespace
@@ -47,15 +47,21 @@ ShardedTensor cumsum(const ShardedTensor& x, int64_t dim) {
   });
 }
 
-ShardedTensor sort(const ShardedTensor& x, int64_t dim) {
+ShardedTensor sort(const ShardedTensor& x, int64_t dim, Order order) {
   return along({.op = "sort"}, x, dim, [&](const at::Tensor& local) {
-    return std::get<0>(sort_local(local, dim));
+    return std::get<0>(sort_local(local, dim, order));
   });
 }
 
-ShardedTensor argsort(const ShardedTensor& x, int64_t dim) {
+ShardedTensor argsort(const ShardedTensor& x, int64_t dim, Order order) {
   return along({.op = "argsort", .gives_positions = true}, x, dim, [&](const at::Tensor& local) {
-    return std::get<1>(sort_local(local.detach(), dim));
+    return std::get<1>(sort_local(local.detach(), dim, order));
+  });
+}
+
+ShardedTensor flip(const ShardedTensor& x, int64_t dim) {
+  return along({.op = "flip", .linear = true}, x, dim, [&](const at::Tensor& local) {
+    return at::flip(local, dim);
   });
 }
 

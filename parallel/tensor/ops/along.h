@@ -19,11 +19,16 @@ namespace brigade::tensor {
 /// Element i is the sum of elements 0 to i of the dim.
 ShardedTensor cumsum(const ShardedTensor& x, int64_t dim);
 
-/// Ascending along the dim; equal elements keep their order.
-ShardedTensor sort(const ShardedTensor& x, int64_t dim);
+enum class Order { kAscending, kDescending };
+
+/// Equal elements keep their order.
+ShardedTensor sort(const ShardedTensor& x, int64_t dim, Order order = Order::kAscending);
 
 /// The positions that sort() takes its elements from, i64.
-ShardedTensor argsort(const ShardedTensor& x, int64_t dim);
+ShardedTensor argsort(const ShardedTensor& x, int64_t dim, Order order = Order::kAscending);
+
+/// The elements in the other order.
+ShardedTensor flip(const ShardedTensor& x, int64_t dim);
 
 /// Element i goes to i + shift, around the end.
 ShardedTensor roll(const ShardedTensor& x, int64_t shift, int64_t dim);

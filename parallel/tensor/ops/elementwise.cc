@@ -1,128 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/tensor/ops/elementwise.h"
 
-#include <array>
-#include <string>
-#include <vector>
+#include <cmath>
+#include <string_view>
 
 #include <ATen/ATen.h>
-#include <torch/csrc/autograd/saved_variable.h>
 
 #include "parallel/base/text.h"
-#include "parallel/kernels/silu_gate.h"
-#include "parallel/sharding/elementwise_plan.h"
-#include "parallel/tensor/fused.h"
-#include "parallel/tensor/node.h"
-#include "parallel/tensor/parallel_rows.h"
-#include "parallel/tensor/plan_key.h"
-#include "parallel/tensor/program.h"
-#include "parallel/tensor/rows.h"
-#include "parallel/tensor/run_op.h"
+#include "parallel/tensor/ops/apply.h"
 
 namespace brigade::tensor {
 namespace {
 
-using sharding::OpPlan;
-using torch::autograd::SavedVariable;
+using sharding::Algebra;
+using OfTensors = at::Tensor (*)(const at::Tensor&, const at::Tensor&);
 
-const Planned& elementwise_plan(std::string_view op,
-                                const ShardedTensor& a,
-                                const ShardedTensor& b,
-                                sharding::Algebra algebra,
-                                bool broadcasts) {
-  Program& program = a.program();
-  return program.plan(PlanKey(op, a, b), [&]() -> Result<OpPlan> {
-    if (!broadcasts && a.type().global != b.type().global) {
-      return fail(ErrorCode::kType,
-                  concat(op,
-                         " needs operands of one shape: ",
-                         a.type().to_string(),
-                         " and ",
-                         b.type().to_string()));
-    }
-    return sharding::plan_elementwise(
-        program.mesh(), op, std::array<sharding::TensorType, 2>{a.type(), b.type()}, algebra);
-  });
+at::Tensor sum_of(const at::Tensor& a, const at::Tensor& b) {
+  return at::add(a, b);
 }
 
-at::Tensor silu_gate_local(const at::Tensor& gate, const at::Tensor& up) {
-  const at::AutoDispatchBelowADInplaceOrView below_autograd;
-  if (!fusable({gate, up})) {
-    return at::silu(gate) * up;
-  }
-  at::Tensor y = at::empty(gate.sizes(), gate.options());
-  const Rows g(gate);
-  const Rows u(up);
-  const Rows out(y);
-  parallel_rows(out.count(), out.width(), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      kernels::silu_gate_forward(g.at(row), u.at(row), out.at(row), 0, out.width());
-    }
-  });
-  return y;
+at::Tensor difference_of(const at::Tensor& a, const at::Tensor& b) {
+  return at::sub(a, b);
 }
 
-class SiluGateNode final : public OpNode {
- public:
-  SiluGateNode(const at::Tensor& gate, const at::Tensor& up) : gate_(gate, false), up_(up, false) {}
-
-  std::vector<at::Tensor> backward(const std::vector<at::Tensor>& gradients) override {
-    const at::Tensor gate = gate_.unpack();
-    const at::Tensor up = up_.unpack();
-    const at::Tensor& dy = gradients[0];
-    if (!fusable({gate, up, dy})) {
-      return {at::silu_backward(dy * up, gate), dy * at::silu(gate)};
-    }
-    at::Tensor dgate = empty_rows(gate.sizes(), gate.options());
-    at::Tensor dup = empty_rows(up.sizes(), up.options());
-    const Rows g(gate);
-    const Rows u(up);
-    const Rows d(dy);
-    const Rows dg(dgate);
-    const Rows du(dup);
-    parallel_rows(dg.count(), dg.width(), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        kernels::silu_gate_backward(
-            g.at(row), u.at(row), d.at(row), dg.at(row), du.at(row), 0, dg.width());
-      }
-    });
-    return {dgate, dup};
+/// The number as a scalar of the operand's kind, so that libtorch keeps its element type.
+at::Scalar number_for(std::string_view op, const ShardedTensor& x, double number) {
+  if (is_float(x.type().dtype)) {
+    return number;
   }
-
-  void release_variables() override {
-    gate_.reset_data();
-    up_.reset_data();
+  if (x.type().dtype == DType::kBool || number != std::floor(number)) {
+    throw Exception({ErrorCode::kType,
+                     concat(op,
+                            ": ",
+                            x.type().to_string(x.program().mesh()),
+                            " cannot take the number ",
+                            number,
+                            "; cast it with to()"),
+                     -1});
   }
-
- private:
-  SavedVariable gate_;
-  SavedVariable up_;
-};
-
-at::Tensor silu_gated(const at::Tensor& gate, const at::Tensor& up) {
-  at::Tensor result = silu_gate_local(gate, up);
-  if (needs_gradient({gate, up})) {
-    record(make_node<SiluGateNode>(gate, up), {gate, up}, result);
-  }
-  return result;
+  return static_cast<int64_t>(number);
 }
 
 }  // namespace
 
 ShardedTensor add(const ShardedTensor& a, const ShardedTensor& b) {
-  const Planned& planned =
-      elementwise_plan("add", a, b, sharding::Algebra::kSum, /*broadcasts=*/true);
-  return run(
-      planned,
-      [](const at::Tensor& left, const at::Tensor& right) { return at::add(left, right); },
-      a,
-      b);
+  return apply("add", Algebra::kSum, sum_of, a, b);
 }
 
-ShardedTensor silu_gate(const ShardedTensor& gate, const ShardedTensor& up) {
-  const Planned& planned =
-      elementwise_plan("silu_gate", gate, up, sharding::Algebra::kOther, /*broadcasts=*/false);
-  return run(planned, silu_gated, gate, up);
+ShardedTensor sub(const ShardedTensor& a, const ShardedTensor& b) {
+  return apply("sub", Algebra::kSum, difference_of, a, b);
+}
+
+ShardedTensor mul(const ShardedTensor& a, const ShardedTensor& b) {
+  return apply("mul", Algebra::kProduct, static_cast<OfTensors>(at::mul), a, b);
+}
+
+ShardedTensor div(const ShardedTensor& a, const ShardedTensor& b) {
+  return apply("div", Algebra::kQuotient, static_cast<OfTensors>(at::div), a, b);
+}
+
+ShardedTensor maximum(const ShardedTensor& a, const ShardedTensor& b) {
+  return apply("maximum", Algebra::kOther, at::maximum, a, b);
+}
+
+ShardedTensor minimum(const ShardedTensor& a, const ShardedTensor& b) {
+  return apply("minimum", Algebra::kOther, at::minimum, a, b);
+}
+
+ShardedTensor add(const ShardedTensor& a, double b) {
+  const at::Scalar number = number_for("add", a, b);
+  return apply(
+      "add a number",
+      Algebra::kOther,
+      [&](const at::Tensor& local) { return at::add(local, number); },
+      a);
+}
+
+ShardedTensor mul(const ShardedTensor& a, double b) {
+  const at::Scalar number = number_for("mul", a, b);
+  return apply(
+      "scale", Algebra::kSum, [&](const at::Tensor& local) { return at::mul(local, number); }, a);
+}
+
+ShardedTensor div(const ShardedTensor& a, double b) {
+  return apply_to_floats(
+      "divide by a number",
+      Algebra::kSum,
+      [&](const at::Tensor& local) { return at::div(local, b); },
+      a);
+}
+
+ShardedTensor div(double a, const ShardedTensor& b) {
+  return apply_to_floats(
+      "divide a number",
+      Algebra::kOther,
+      [&](const at::Tensor& local) { return at::mul(at::reciprocal(local), a); },
+      b);
 }
 
 }  // namespace brigade::tensor

@@ -102,6 +102,15 @@ TEST(PlanElementwise, LetsSumsThroughLinearOpsAloneInRowE10) {
             "reshard it to finish the sum");
 }
 
+TEST(PlanElementwise, LetsNoTermsOfAnExtremeThrough) {
+  EXPECT_EQ(apply("x2", "add", {"8{Umax:x}", "8{Umax:x}"}),
+            "! add: operand 0 f32[8]{Umax:x} holds terms of a max over x, which only a max lets "
+            "through; reshard it to finish the max");
+  EXPECT_THAT(apply("x2", "mul", {"8{Umin:x}", "8{R:x}"}), HasSubstr("terms of a min"));
+  EXPECT_THAT(apply("x2", "sin", {"8{Umin:x}"}), HasSubstr("terms of a min"));
+  EXPECT_THAT(choose("x2", {"8", "8{Umax:x}", "8{Umax:x}"}), HasSubstr("terms of a max"));
+}
+
 TEST(PlanElementwise, MarksAScalarBesideASplitOperandInRowE11) {
   EXPECT_EQ(apply("x2", "add", {"8@x", ""}), "- | mark_reduced x -> 8@x");
 }

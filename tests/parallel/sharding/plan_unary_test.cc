@@ -18,13 +18,6 @@ std::string unary(const std::string& from, Algebra algebra, std::optional<DType>
   return text_of(plan_unary(mesh, "op", type(from), algebra, to), mesh);
 }
 
-std::string along(const std::string& mesh,
-                  const std::string& from,
-                  int64_t dim,
-                  Algebra algebra = Algebra::kOther) {
-  return text_of(plan_along_dim(mesh_of(mesh), "roll", type(from), dim, algebra), mesh_of(mesh));
-}
-
 TEST(PlanUnary, KeepsDimsAndReducedSets) {
   EXPECT_EQ(unary("8@x,5@y", Algebra::kOther), "- -> 8@x,5@y");
   EXPECT_EQ(unary("7@(x,y)", Algebra::kOther), "- -> 7@(x,y)");
@@ -52,31 +45,6 @@ TEST(PlanUnary, RoundsNoTermsOfASumAndOwesWholeNumbersNoGradient) {
 
 TEST(PlanUnary, KnowsTheMeshsAxesAlone) {
   EXPECT_THAT(unary("8@w", Algebra::kOther), HasSubstr("axis \"w\""));
-}
-
-TEST(PlanAlongDim, KeepsOtherDimsSplit) {
-  EXPECT_EQ(along("x2,y2", "8,4@y", 0), "- -> 8,4@y");
-}
-
-TEST(PlanAlongDim, RefusesASplitDimInRowH9) {
-  EXPECT_EQ(along("x2", "8@x,4", 0),
-            "! roll: dim 0 of operand 0 f32[8@x,4] is split over x (2 parts), and the op works "
-            "along it; reshard it to a whole dim first, or work on the parts in shard_map");
-  EXPECT_EQ(along("x2", "8@x,4", 1), "- -> 8@x,4");
-}
-
-TEST(PlanAlongDim, WorksAlongADimSplitInOnePart) {
-  EXPECT_EQ(along("x1,y2", "8@x,4@y", 0), "- -> 8@x,4@y");
-}
-
-TEST(PlanAlongDim, LetsUnfinishedSumsThroughIfLinear) {
-  EXPECT_EQ(along("x2", "8{U:x}", 0, Algebra::kSum), "- -> 8{U:x}");
-  EXPECT_THAT(along("x2", "8{U:x}", 0), HasSubstr("which only linear ops let through"));
-}
-
-TEST(PlanAlongDim, RefusesADimThatIsNotThere) {
-  EXPECT_EQ(along("x2", "8,4", 2), "! roll: operand 0 f32[8,4] has no dim 2");
-  EXPECT_EQ(along("x2", "8,4", -1), "! roll: operand 0 f32[8,4] has no dim -1");
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ namespace brigade::sharding {
 namespace {
 
 /// A product or sum of operands, or a choice by the first operand's sign between two others; summed
-/// over letters that the result lacks. Each letter is a dim. Letters of size 1 in an operand, larger
-/// elsewhere, are upper case there: broadcast.
+/// over letters that the result lacks. Each letter is a dim. Letters of size 1 in an operand,
+/// larger elsewhere, are upper case there: broadcast.
 struct Formula {
   std::vector<std::string> operands;
   std::string result;

@@ -52,7 +52,8 @@ TEST(TypeRule, NamesWhatIsWrongWithAnOp) {
   expect_rule(product("f32[8@x,4@y]", "f32[4@y,6]"), rule::kContraction, "say with out=");
   expect_rule(product("f32[8,4@x]", "f32[4@y,6]"), rule::kUnequalOperands, "over y in operand 1");
   expect_rule(product("f32[8,4]{U:x}", "f32[4,6]"), rule::kUnreduced, "is unreduced over x");
-  expect_rule(product("f32[8@z,4]", "f32[4,6]"), rule::kUnknownAxis, "operand 0: f32[8@z,4]: axis \"z\"");
+  expect_rule(
+      product("f32[8@z,4]", "f32[4,6]"), rule::kUnknownAxis, "operand 0: f32[8@z,4]: axis \"z\"");
   const std::array<TensorType, 2> unequal = {type("f32[8@x,4]"), type("f32[8@y,4]")};
   expect_rule(plan_elementwise(mesh(), "add", unequal, Algebra::kSum),
               rule::kUnequalOperands,

@@ -47,10 +47,11 @@ void expect_identity(Program& program, const Case& drawn) {
       program, piece.type(), piece.local().detach().clone().set_requires_grad(true));
   const ShardedTensor moved = reshard(leaf, drawn.to, "test");
   EXPECT_EQ(moved.type().spec, drawn.to);
-  EXPECT_TRUE(at::equal(collect(moved), whole)) << "value";
+  // Terms of a sum round; all else is moved as it is.
+  EXPECT_TRUE(at::allclose(collect(moved), whole, 1e-5, 1e-5)) << "value";
   const ShardedTensor seed = place(program, cotangent, dual(moved.type()).spec);
   torch::autograd::backward({moved.local()}, {seed.local()});
-  EXPECT_TRUE(at::equal(collect(leaf.gradient()), cotangent)) << "gradient";
+  EXPECT_TRUE(at::allclose(collect(leaf.gradient()), cotangent, 1e-5, 1e-5)) << "gradient";
 }
 
 TEST(Reshard, IsTheIdentityForwardAndBackwardBetweenRandomSpecs) {

@@ -19,7 +19,7 @@ constexpr int kRanks = 3;
 constexpr int kFailing = 1;
 
 config::RunConfig soon() {
-  return recipe({"comm.init_timeout_seconds=20"});
+  return recipe({"comm.init_timeout_seconds=20", "model.vocab_size=256"});
 }
 
 /// Waits for all others; the failing rank has a message in flight and does `fault` instead.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/trainer/loop/recipe.h"
 
+#include <algorithm>
+
 #include "tests/support/small_recipe.h"
 
 namespace brigade::loop {
@@ -40,17 +42,27 @@ class CountingTokens final : public data::TokenSource {
 }  // namespace
 
 config::RunConfig recipe(const std::vector<std::string>& settings) {
-  std::vector<std::string> all = {"optimizer.name=AdamW",
-                                  "optimizer.lr=1e-3",
-                                  "optimizer.weight_decay=0.1",
-                                  "lr_scheduler.warmup_steps=2",
-                                  "training.global_batch_size=8",
-                                  "training.microbatch_size=2",
-                                  "training.max_norm=1.0",
-                                  "training.steps=10",
-                                  "training.matmul=onednn"};
-  all.insert(all.end(), settings.begin(), settings.end());
-  return testing::small_recipe(all);
+  const auto key = [](const std::string& setting) { return setting.substr(0, setting.find('=')); };
+  std::vector<std::string> all = settings;
+  for (const char* setting : {"optimizer.name=AdamW",
+                              "optimizer.lr=1e-3",
+                              "optimizer.weight_decay=0.1",
+                              "lr_scheduler.warmup_steps=2",
+                              "training.global_batch_size=8",
+                              "training.microbatch_size=2",
+                              "training.max_norm=1.0",
+                              "training.steps=10",
+                              "training.matmul=onednn"}) {
+    const bool given = std::any_of(settings.begin(), settings.end(), [&](const std::string& other) {
+      return key(other) == key(setting);
+    });
+    if (!given) {
+      all.emplace_back(setting);
+    }
+  }
+  config::RunConfig config = testing::small_recipe(all);
+  config.lr_scheduler.decay_ratio.reset();  // to the end
+  return config;
 }
 
 config::RunFacts facts_of(const config::RunConfig& config) {

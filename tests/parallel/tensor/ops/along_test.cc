@@ -24,6 +24,7 @@ TEST(Along, H9_a_split_dim_is_refused_by_each_op) {
       [](const Tensors& x) { return sort(x[0], 0); },
       [](const Tensors& x) { return argsort(x[0], 0); },
       [](const Tensors& x) { return roll(x[0], 1, 0); },
+      [](const Tensors& x) { return flip(x[0], 0); },
       [](const Tensors& x) {
         return tile(x[0], {2, 1});
       },
@@ -59,6 +60,12 @@ TEST(Along, SortsAWholeDim) {
       "i64[5@x,7]",
       [](const Tensors& x) { return argsort(x[0], 1); },
       [](const Wholes& x) { return std::get<1>(at::sort(x[0], /*stable=*/true, 1, false)); });
+  expect_row(
+      kMeshes,
+      {"5@x,7"},
+      "i64[5@x,7]",
+      [](const Tensors& x) { return argsort(x[0], 1, Order::kDescending); },
+      [](const Wholes& x) { return std::get<1>(at::sort(x[0], /*stable=*/true, 1, true)); });
   expect_refused(
       "x2", {"3{U:x}"}, [](const Tensors& x) { return sort(x[0], 0); }, "is unreduced over x");
 }
@@ -72,6 +79,15 @@ TEST(Along, RollsAWholeDim) {
         [&](const Tensors& x) { return roll(x[0], shift, 1); },
         [&](const Wholes& x) { return x[0].roll(shift, 1); });
   }
+}
+
+TEST(Along, FlipsAWholeDim) {
+  expect_row(
+      kMeshes,
+      {"5@x,4{U:y}"},
+      "5@x,4{U:y}",
+      [](const Tensors& x) { return flip(x[0], 1); },
+      [](const Wholes& x) { return x[0].flip(1); });
 }
 
 TEST(Along, TilesWholeDims) {
