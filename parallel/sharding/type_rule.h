@@ -26,6 +26,9 @@ inline constexpr std::string_view kUnreduced = "unreduced";  ///< an unfinished 
 inline constexpr std::string_view kShardedDim = "sharded-dim";    ///< must be whole for this op
 inline constexpr std::string_view kBufferShape = "buffer-shape";  ///< not the local shape
 inline constexpr std::string_view kNoCast = "no-cast";            ///< no rule leads to that type
+inline constexpr std::string_view kOtherMesh = "other-mesh";      ///< a sharding of another mesh
+inline constexpr std::string_view kBoundary = "boundary";       ///< not as the boundary declares it
+inline constexpr std::string_view kFalseClaim = "false-claim";  ///< what must be equal is not
 
 }  // namespace rule
 

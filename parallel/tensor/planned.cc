@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/tensor/planned.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "parallel/base/check.h"
+#include "parallel/base/philox.h"
+#include "parallel/base/text.h"
 #include "parallel/tensor/program.h"
 #include "parallel/tensor/sharded_tensor.h"
 
@@ -37,6 +41,21 @@ PlannedCasts prepare_casts(Program& program,
   return result;
 }
 
+/// The same on all ranks: made of types and texts, no address.
+TracedOp traced(const mesh::Mesh& mesh,
+                const sharding::OpPlan& plan,
+                std::span<const TypeRecord* const> operands,
+                const Planned& planned) {
+  std::vector<std::string> types;
+  for (const TypeRecord* operand : operands) {
+    types.push_back(operand->type.to_string(mesh));
+  }
+  TracedOp op;
+  op.text = concat(planned.op, ' ', join(types), " -> ", plan.result().to_string(mesh));
+  op.hash = random_stream(op.text, plan.reason);
+  return op;
+}
+
 }  // namespace
 
 void prepare(Program& program,
@@ -55,6 +74,7 @@ void prepare(Program& program,
   }
   result.local_result = &program.record(plan.local_result);
   result.output = prepare_casts(program, plan.output, result.local_result, result);
+  result.traced = traced(program.mesh(), plan, operands, result);
 }
 
 CastStep dual_step(const CastStep& step, const TensorType& from) {

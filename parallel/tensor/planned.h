@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "parallel/sharding/op_plan.h"
+#include "parallel/tensor/trace.h"
 #include "parallel/tensor/type_record.h"
 
 namespace brigade::tensor {
@@ -41,6 +42,7 @@ struct Planned {
   std::vector<PlannedCasts> inputs;
   const TypeRecord* local_result = nullptr;
   PlannedCasts output;
+  TracedOp traced;
 
   Planned() = default;
   Planned(const Planned&) = delete;  // its casts point to it

@@ -31,6 +31,7 @@
 #include "parallel/tensor/matmul.h"
 #include "parallel/tensor/plan_key.h"
 #include "parallel/tensor/planned.h"
+#include "parallel/tensor/trace.h"
 #include "parallel/tensor/type_record.h"
 
 namespace brigade::tensor {
@@ -51,6 +52,7 @@ class Program {
   int64_t rank() const { return rank_; }
   const MatmulTable& matmul() const { return matmul_; }
   Ledger& ledger() { return ledger_; }
+  Trace& trace() { return trace_; }
   const Ledger& ledger() const { return ledger_; }
 
   /// This rank's group along `axes`, members ordered by their flattened index, first axis major.
@@ -68,7 +70,10 @@ class Program {
   template <class Make>
   const Planned& plan(const PlanKey& key, const Make& make) {
     const auto known = plans_.find(key);
-    return known != plans_.end() ? *known->second : keep(key, value_or_throw(make()));
+    const Planned& planned =
+        known != plans_.end() ? *known->second : keep(key, value_or_throw(make()));
+    trace_.note(planned.traced);  // every op passes here
+    return planned;
   }
   int64_t plans_made() const { return static_cast<int64_t>(plans_.size()); }
 
@@ -85,6 +90,7 @@ class Program {
   GroupMaker make_group_;
   MatmulTable matmul_;
   Ledger ledger_;
+  Trace trace_;
   std::optional<std::chrono::milliseconds> timeout_;
   std::map<mesh::AxisNames, std::unique_ptr<collective::Communicator>> groups_;
   std::unordered_map<sharding::TensorType, TypeRecord, Hash<sharding::TensorType>> records_;
