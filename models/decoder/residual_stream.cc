@@ -2,6 +2,7 @@
 #include "models/decoder/residual_stream.h"
 
 #include "parallel/tensor/casts.h"
+#include "parallel/tensor/ops/dropout.h"
 #include "parallel/tensor/program.h"
 
 namespace brigade::decoder {
@@ -29,6 +30,17 @@ ShardedTensor ResidualStream::ids(const at::Tensor& rows) const {
 
 ShardedTensor ResidualStream::enter(const ShardedTensor& x, std::string_view reason) const {
   return tensor::reshard(x, rows_.with_reduced({"tp"}), reason);
+}
+
+ShardedTensor ResidualStream::drop(const ShardedTensor& x,
+                                   double rate,
+                                   const std::optional<executor::TrainingPlace>& place,
+                                   const std::string& name) const {
+  if (!place || rate == 0.0) {
+    return x;
+  }
+  const auto step = static_cast<uint32_t>(place->step);
+  return tensor::dropout(x, rate, {.seed = seed_, .name = name, .step = step}, place->first_row);
 }
 
 }  // namespace brigade::decoder

@@ -52,6 +52,15 @@ class ResidualStream {
   /// Collective: forward with sequence parallelism, and backward.
   tensor::ShardedTensor enter(const tensor::ShardedTensor& x, std::string_view reason) const;
 
+  /// x, of type(), with a share `rate` of its elements dropped (ops/dropout.h). Which ones, is a
+  /// function of seed, name, step and the element's place in the global batch: the same on every
+  /// mesh, in every microbatch, and when a forward is run again. None in an evaluation, without a
+  /// `place`.
+  tensor::ShardedTensor drop(const tensor::ShardedTensor& x,
+                             double rate,
+                             const std::optional<executor::TrainingPlace>& place,
+                             const std::string& name) const;
+
  private:
   tensor::Program& program_;
   mesh::AxisNames batch_axes_;

@@ -18,6 +18,37 @@
 
 namespace brigade::end_to_end {
 
+const char* const kGpt2Recipe = R"(
+[model]
+name = "gpt2"
+dim = 24
+n_layers = 2
+n_heads = 3
+ffn_dim = 96
+vocab_size = 101
+n_positions = 32
+norm_eps = 1e-5
+[optimizer]
+name = "SGD"
+lr = 0.1
+weight_decay = 0.0
+[lr_scheduler]
+warmup_steps = 0
+decay_ratio = 0.0
+[training]
+dataset = "synthetic"
+seq_len = 16
+global_batch_size = 12
+local_batch_size = 1
+microbatch_size = 1
+max_norm = 0.0
+steps = 1000
+[parallelism]
+data_parallel_shard_degree = 1
+[debug]
+seed = 7
+)";
+
 namespace {
 
 class RandomTokens final : public data::TokenSource {

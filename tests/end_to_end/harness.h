@@ -22,6 +22,9 @@
 
 namespace brigade::end_to_end {
 
+/// Model G, else as the small recipe.
+extern const char* const kGpt2Recipe;
+
 struct Trial {
   int64_t ranks = 1;
   std::vector<std::string> settings;  ///< section.key=value, over `recipe`

@@ -182,7 +182,8 @@ TEST_P(WholeParameters, R004_HaveTheGradientOfAllTokensAndNotItsMean) {
 
 INSTANTIATE_TEST_SUITE_P(FieldReport,
                          WholeParameters,
-                         ::testing::Values(Family{"llama", testing::kSmallRecipe, {2, 4}, 96}),
+                         ::testing::Values(Family{"llama", testing::kSmallRecipe, {2, 4}, 96},
+                                           Family{"gpt2", kGpt2Recipe, {3}, 101}),
                          [](const ::testing::TestParamInfo<Family>& test) {
                            return test.param.name;
                          });

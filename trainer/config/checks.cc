@@ -190,6 +190,7 @@ class CombinationCheck {
                  " key and value heads; n_kv_heads may be ",
                  join(divisors(m.n_heads))));
     }
+    positions();
   }
 
   void data() {
@@ -224,6 +225,21 @@ class CombinationCheck {
   }
 
  private:
+  void positions() {
+    const int64_t longest = config_.model.n_positions;
+    if (config_.model.name == "gpt2" && config_.training.seq_len > longest) {
+      add("training",
+          {"seq_len"},
+          concat("a sequence of ",
+                 config_.training.seq_len,
+                 " tokens is longer than model.n_positions = ",
+                 longest,
+                 "; set training.seq_len to at most ",
+                 longest,
+                 ", or n_positions to more"));
+    }
+  }
+
   void validation() {
     const Validation& v = config_.validation;
     if (v.enable && !v.dataset_path && !config_.training.dataset_path) {

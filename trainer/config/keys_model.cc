@@ -9,9 +9,9 @@ std::vector<Key> architecture_keys() {
   const Section model("model", &RunConfig::model);
   return {
       model("name", &Model::name, "the family")
-          .one_of({"llama3"})
+          .one_of({"llama3", "gpt2"})
           .asking({"llama4", "qwen3", "deepseek_v3", "gpt_oss", "flux"},
-                  "the model here is the Llama family's decoder"),
+                  "the models here are the Llama family's and the GPT-2 family's decoders"),
       model("flavor", &Model::flavor, "the sizes; the keys below change single ones")
           .one_of({"debugmodel", "tiny", "small", "base"})
           .asking({"8B", "70B", "405B"}, "sizes beyond base are given by key"),
@@ -34,6 +34,16 @@ std::vector<Key> architecture_keys() {
       model("norm_eps", &Model::norm_eps, "added to the mean square, or the variance, in a norm")
           .at_least(0),
       model("tie_embeddings", &Model::tie_embeddings, "the head is the embedding"),
+      model("n_positions", &Model::n_positions, "learned positions; no sequence is longer")
+          .at_least(1)
+          .at_most(1 << 24)
+          .only_with("model.name", "gpt2"),
+      model("dropout",
+            &Model::dropout,
+            "share of the embedding, and of what each half block adds, that a step drops")
+          .at_least(0)
+          .below(1)
+          .only_with("model.name", "gpt2"),
       later("model",
             "hf_assets_path",
             Kind::kString,

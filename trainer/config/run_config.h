@@ -40,6 +40,8 @@ struct Model {
   double rope_theta = 500000.0;
   double norm_eps = 1e-5;
   bool tie_embeddings = false;
+  int64_t n_positions = 1024;
+  double dropout = 0.0;
 
   bool operator==(const Model&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/decoder/placement_rules.h"
+#include "models/gpt2/model.h"
 #include "models/llama/model.h"
 #include "parallel/base/check.h"
 #include "parallel/base/dtype.h"
@@ -30,9 +31,24 @@ llama::Config llama_of(const config::Model& model) {
           .tie_embeddings = model.tie_embeddings};
 }
 
+gpt2::Config gpt2_of(const config::Model& model) {
+  return {.dim = model.dim,
+          .n_layers = model.n_layers,
+          .n_heads = model.n_heads,
+          .ffn_dim = model.ffn_dim,
+          .vocab_size = model.vocab_size,
+          .n_positions = model.n_positions,
+          .norm_eps = model.norm_eps,
+          .dropout = model.dropout,
+          .tie_embeddings = model.tie_embeddings};
+}
+
 }  // namespace
 
 std::unique_ptr<const decoder::Model> model_of(const config::RunConfig& config) {
+  if (config.model.name == "gpt2") {
+    return std::make_unique<gpt2::Gpt2Model>(gpt2_of(config.model));
+  }
   BRIGADE_CHECK(config.model.name == "llama3", config.model.name);
   return std::make_unique<llama::LlamaModel>(llama_of(config.model));
 }

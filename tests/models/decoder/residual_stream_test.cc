@@ -61,6 +61,53 @@ TEST(ResidualStream, KeepsIdsWholeOverTensorRanks) {
   });
 }
 
+/// What is left of ones at rate 0.5, on every rank of two data ranks by three tensor ranks.
+std::vector<at::Tensor> masks(bool sequence_parallel) {
+  constexpr int64_t kRows = 2;
+  std::vector<at::Tensor> found(6);
+  on_six_ranks([&](tensor::Program& program) {
+    const ResidualStream stream(program, place(sequence_parallel));
+    const sharding::TensorType type = stream.type(kRows, 7, 50);
+    const ShardedTensor ones(program, type, at::ones(tensor::local_shape(program, type)));
+    const executor::TrainingPlace rows{
+        .step = 3, .first_row = kRows * program.mesh().coordinate(program.rank(), "dp_shard")};
+    const at::Tensor mask = stream.drop(ones, 0.5, rows, "here").local().clone();
+    EXPECT_TRUE(at::equal(stream.drop(ones, 0.5, rows, "here").local(), mask))
+        << "a forward that is run again must drop the same elements";
+    found[static_cast<size_t>(program.rank())] = mask;
+  });
+  return found;
+}
+
+TEST(ResidualStream, R018DropsAlikeOnTensorRanksAndOtherwiseOnDataRanks) {
+  const std::vector<at::Tensor> found = masks(false);
+  for (const size_t data : {0, 3}) {
+    EXPECT_TRUE(at::equal(found[data + 1], found[data]));
+    EXPECT_TRUE(at::equal(found[data + 2], found[data]));
+    EXPECT_NEAR(found[data].mean().item<double>(), 1.0, 0.2);
+  }
+  EXPECT_FALSE(at::equal(found[0], found[3]));
+}
+
+TEST(ResidualStream, R018DropsTheSameElementsWhereTheSequenceIsSplit) {
+  const std::vector<at::Tensor> whole = masks(false);
+  const std::vector<at::Tensor> parts = masks(true);
+  for (const size_t data : {0, 3}) {
+    EXPECT_TRUE(
+        at::equal(at::cat({parts[data], parts[data + 1], parts[data + 2]}, 1), whole[data]));
+    EXPECT_FALSE(at::equal(parts[data], parts[data + 1])) << "slices must not repeat one mask";
+  }
+}
+
+TEST(ResidualStream, DropsNothingInAnEvaluation) {
+  on_six_ranks([](tensor::Program& program) {
+    const ResidualStream stream(program, place(true));
+    const sharding::TensorType type = stream.type(2, 7, 5);
+    const ShardedTensor ones(program, type, at::ones(tensor::local_shape(program, type)));
+    EXPECT_TRUE(at::equal(stream.drop(ones, 0.5, {}, "here").local(), ones.local()));
+  });
+}
+
 TEST(ResidualStream, EntersWithOneCastEachWay) {
   on_six_ranks([](tensor::Program& program) {
     for (const bool sequence_parallel : {false, true}) {

@@ -26,6 +26,16 @@ TEST(Flavor, HasTheSizesOfItsName) {
   expect_sizes("base", 768, 12, 12, 2048);
 }
 
+TEST(Flavor, WidensTheFeedForwardOfGpt2AndTiesItsHead) {
+  for (const char* name : {"debugmodel", "tiny", "small", "base"}) {
+    const Model model = flavor("gpt2", name);
+    EXPECT_EQ(model.name, "gpt2");
+    EXPECT_EQ(model.dim, flavor("llama3", name).dim);
+    EXPECT_EQ(model.ffn_dim, 4 * model.dim);
+    EXPECT_TRUE(model.tie_embeddings);
+  }
+}
+
 TEST(Flavor, IsOnlyWhatTheKeyTableAccepts) {
   EXPECT_THROW(flavor("llama3", "8B"), CheckFailure);
 }

@@ -112,6 +112,43 @@ TEST(Load, PutsModelKeysOverTheFlavor) {
   EXPECT_EQ(loaded("", {"model.n_kv_heads=4"}).model.n_heads, 16);
 }
 
+TEST(Load, GivesGpt2ItsOwnSizesAndKeys) {
+  const RunConfig config = loaded(R"([model]
+name = "gpt2"
+flavor = "tiny"
+n_heads = 8
+dropout = 0.1
+[training]
+seq_len = 64
+)");
+  EXPECT_EQ(config.model.name, "gpt2");
+  EXPECT_EQ(config.model.ffn_dim, 512);
+  EXPECT_EQ(config.model.n_kv_heads, 8);
+  EXPECT_EQ(config.model.n_positions, 1024);
+  EXPECT_EQ(config.model.dropout, 0.1);
+  EXPECT_TRUE(config.model.tie_embeddings);
+}
+
+TEST(Load, RefusesTheKeysOfAnotherFamily) {
+  const std::string gpt2 = complaint("[model]\nname = \"gpt2\"\nrope_theta = 1e6\nn_kv_heads = 1\n",
+                                     {"training.seq_len=64"});
+  EXPECT_THAT(gpt2,
+              HasSubstr("r.toml:3:1: `rope_theta` belongs to llama3; with model.name = \"gpt2\" "
+                        "(r.toml:2:1) it must be left out"));
+  EXPECT_THAT(gpt2, HasSubstr("r.toml:4:1: `n_kv_heads` belongs to llama3"));
+  EXPECT_THAT(complaint("", {"model.dropout=0.1"}),
+              HasSubstr("`dropout` belongs to gpt2; with model.name = \"llama3\" (default)"));
+}
+
+TEST(Load, RefusesASequenceLongerThanThePositionsOfGpt2) {
+  const std::string text =
+      complaint("[model]\nname = \"gpt2\"\nn_positions = 32\n[training]\nseq_len = 33\n");
+  EXPECT_THAT(
+      text,
+      HasSubstr("r.toml:5:1: a sequence of 33 tokens is longer than model.n_positions = 32; "
+                "set training.seq_len to at most 32, or n_positions to more"));
+}
+
 TEST(Load, R093ListsEveryBadKeyOfTheFileWithLineAndNearestName) {
   const std::string text = complaint(R"(lr = 0.1
 [optimizer]

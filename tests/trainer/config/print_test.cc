@@ -43,6 +43,11 @@ TEST(Print, PrintsAConfigThatLoadsBackEqual) {
                      "training.max_norm=0",
                      "job.description=\"a \\\"quoted\\\" \\\\ line\\n\\u0001 end\"",
                      "job.save_config_file=x.toml"});
+  expect_round_trip({"training.dataset=synthetic",
+                     "training.seq_len=64",
+                     "model.name=gpt2",
+                     "model.dropout=0.1",
+                     "parallelism.sequence_parallel=true"});
   expect_round_trip({"training.dataset_path=a.txt",
                      "validation.enable=true",
                      "validation.dataset_path=b.txt",
@@ -50,7 +55,7 @@ TEST(Print, PrintsAConfigThatLoadsBackEqual) {
                      "optimizer.eps=5e-324"});
 }
 
-TEST(Print, ShowsWhatIsUnsetAndLeavesOutAnotherOptimizersKeys) {
+TEST(Print, ShowsWhatIsUnsetAndLeavesOutTheKeysOfAnotherOptimizerOrFamily) {
   const Result<RunConfig> config =
       load_text("", "", {"training.dataset=synthetic", "optimizer.name=SGD"});
   ASSERT_TRUE(config);
@@ -58,6 +63,8 @@ TEST(Print, ShowsWhatIsUnsetAndLeavesOutAnotherOptimizersKeys) {
   EXPECT_THAT(text, HasSubstr("# total_steps is unset"));
   EXPECT_THAT(text, HasSubstr("[parallelism]\ndata_parallel_replicate_degree = 1\n"));
   EXPECT_THAT(text, Not(HasSubstr("beta1")));
+  EXPECT_THAT(text, HasSubstr("rope_theta"));
+  EXPECT_THAT(text, Not(HasSubstr("n_positions")));
 }
 
 TEST(Print, HelpNamesEveryKeyOnce) {

@@ -42,6 +42,22 @@ TEST(ModelShape, SeatsRanksStageByStage) {
   }
 }
 
+TEST(ModelShape, TakesTheFamilyThatTheRecipeNames) {
+  config::RunConfig config = recipe();
+  EXPECT_EQ(parameters_of(config, 0, 1).front().name, "model.embed_tokens.weight");
+  config.model.name = "gpt2";
+  EXPECT_EQ(parameters_of(config, 0, 1).front().name, "transformer.wte.weight");
+  EXPECT_EQ(model_of(config)->layers(), config.model.n_layers);
+}
+
+TEST(ModelShape, UsesNormsByPartsWhenTheSequenceIsSplit) {
+  const config::RunConfig plain = recipe({kTp2});
+  EXPECT_TRUE(zero_options(plain, facts_of(plain)).parts.empty());
+  const config::RunConfig split = recipe({kTp2, "parallelism.sequence_parallel=true"});
+  EXPECT_TRUE(zero_options(split, facts_of(split)).parts.contains("norm"));
+  EXPECT_EQ(bytes_of_all({kTp2, "parallelism.sequence_parallel=true"}), bytes_of_all({kTp2}));
+}
+
 TEST(ModelShape, DecaysWhatTheOptimizerSays) {
   for (const sharding::ParameterFacts& facts : parameters_of(recipe(), 0, 1)) {
     EXPECT_EQ(facts.decayed, facts.shape.size() == 2) << facts.name;
