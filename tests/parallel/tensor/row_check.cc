@@ -55,8 +55,20 @@ std::string holds(const ShardedTensor& tensor, const at::Tensor& whole, const st
   return "";
 }
 
+/// As place(), but that the terms of an unreduced operand are whole multiples of it: no rounding.
+ShardedTensor place_exactly(Program& program, const at::Tensor& whole, const TensorType& type) {
+  const at::NoGradGuard no_grad;
+  const sharding::AxisNames& sums = type.spec.unreduced();
+  const int64_t terms = program.mesh().axes_size(sums);
+  const int64_t term = program.mesh().flattened_index(program.rank(), sums);
+  const int64_t multiple = term > 0 ? term : 1 - terms * (terms - 1) / 2;
+  const sharding::PartitionSpec dims = type.spec.with_unreduced({}).with_reduced({});
+  const at::Tensor local = distribute(program, whole, dims).local();
+  return ShardedTensor(program, type, sums.empty() ? local : local * multiple);
+}
+
 ShardedTensor leaf_of(Program& program, const at::Tensor& whole, const TensorType& type) {
-  at::Tensor leaf = place(program, whole, type.spec).local().detach().clone();
+  at::Tensor leaf = place_exactly(program, whole, type).local().clone();
   leaf.set_requires_grad(leaf.is_floating_point());
   return ShardedTensor(program, type, leaf);
 }
@@ -126,7 +138,8 @@ std::string compare(Program& program,
   const TensorType seed_type = dual(found.type());
   const at::Tensor cotangent = whole_numbers(random, seed_type, 0);
   torch::autograd::backward({wanted}, {cotangent});
-  torch::autograd::backward({found.local()}, {place(program, cotangent, seed_type.spec).local()});
+  torch::autograd::backward({found.local()},
+                            {place_exactly(program, cotangent, seed_type).local()});
   for (size_t i = 0; i < types.size(); ++i) {
     if (wholes[i].is_floating_point()) {
       differences +=
