@@ -81,7 +81,7 @@ std::vector<at::Tensor> masks(bool sequence_parallel) {
 
 TEST(ResidualStream, R018DropsAlikeOnTensorRanksAndOtherwiseOnDataRanks) {
   const std::vector<at::Tensor> found = masks(false);
-  for (const size_t data : {0, 3}) {
+  for (const size_t data : {size_t{0}, size_t{3}}) {
     EXPECT_TRUE(at::equal(found[data + 1], found[data]));
     EXPECT_TRUE(at::equal(found[data + 2], found[data]));
     EXPECT_NEAR(found[data].mean().item<double>(), 1.0, 0.2);
@@ -92,7 +92,7 @@ TEST(ResidualStream, R018DropsAlikeOnTensorRanksAndOtherwiseOnDataRanks) {
 TEST(ResidualStream, R018DropsTheSameElementsWhereTheSequenceIsSplit) {
   const std::vector<at::Tensor> whole = masks(false);
   const std::vector<at::Tensor> parts = masks(true);
-  for (const size_t data : {0, 3}) {
+  for (const size_t data : {size_t{0}, size_t{3}}) {
     EXPECT_TRUE(
         at::equal(at::cat({parts[data], parts[data + 1], parts[data + 2]}, 1), whole[data]));
     EXPECT_FALSE(at::equal(parts[data], parts[data + 1])) << "slices must not repeat one mask";
