@@ -9,6 +9,7 @@
 #include "parallel/base/result.h"
 #include "parallel/base/text.h"
 #include "parallel/sharding/named_sharding.h"
+#include "parallel/sharding/picture.h"
 #include "parallel/tensor/buffers.h"
 #include "parallel/tensor/casts.h"
 #include "parallel/tensor/program.h"
@@ -86,6 +87,12 @@ at::Tensor collect(const ShardedTensor& tensor) {
       tensor.type().dtype, tensor.type().global, tensor.type().spec.with_reduced({})};
   const ShardedTensor plain(tensor.program(), type, tensor.local().detach());
   return reshard(plain, PartitionSpec(), "collect").local();
+}
+
+std::string visualize(const ShardedTensor& tensor, bool colour) {
+  const TensorType& type = tensor.type();
+  return sharding::visualize(
+      NamedSharding{tensor.program().mesh(), type.spec}, type.global, colour);
 }
 
 }  // namespace brigade::tensor

@@ -11,6 +11,8 @@
 ///   ShardedTensor z = einsum("bsh,dh->bsd", y, v, x.type().spec);
 #pragma once
 
+#include <string>
+
 #include <ATen/core/Tensor.h>
 
 #include "parallel/sharding/tensor_type.h"
@@ -62,5 +64,9 @@ ShardedTensor distribute(Program& program,
 
 /// The whole tensor on every rank. Collective over the mesh; no history; for tests and reports.
 at::Tensor collect(const ShardedTensor& tensor);
+
+/// A drawing of which ranks hold which box (sharding/picture.h). `colour` is for terminals: the
+/// caller asks isatty(). Local.
+std::string visualize(const ShardedTensor& tensor, bool colour = false);
 
 }  // namespace brigade::tensor

@@ -16,6 +16,8 @@
 #include "parallel/tensor/casts.h"
 #include "parallel/tensor/ops/einsum.h"
 #include "parallel/tensor/ops/elementwise.h"
+#include "parallel/tensor/ops/reduce.h"
+#include "parallel/tensor/ops/unary.h"
 #include "parallel/tensor/program.h"
 #include "tools/bench/record.h"
 #include "trainer/launch/exit_code.h"
@@ -55,6 +57,11 @@ std::vector<Contest> contests(Program& program) {
       {"add",
        [x, y] { return at::add(x.local(), y.local()); },
        [x, y] { return tensor::add(x, y).local(); }},
+      {"mul", [x, y] { return at::mul(x.local(), y.local()); }, [x, y] { return (x * y).local(); }},
+      {"exp", [x] { return at::exp(x.local()); }, [x] { return tensor::exp(x).local(); }},
+      {"sum",
+       [x] { return at::sum(x.local(), at::IntArrayRef{0}); },
+       [x] { return tensor::sum(x, {0}).local(); }},
       {"einsum",
        [x, w] { return at::matmul(x.local(), w.local()); },
        [x, w] { return tensor::einsum("bd,dh->bh", x, w).local(); }},

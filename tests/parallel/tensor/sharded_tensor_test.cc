@@ -76,5 +76,16 @@ TEST(ShardedTensor, HasAGradientOfTheDualType) {
   });
 }
 
+TEST(ShardedTensor, DrawsWhichRanksHoldWhat) {
+  on_mesh({{"x", 4}, {"y", 2}}, [](Program& program) {
+    const ShardedTensor x = place(program, numbers({8, 2}, 0), PartitionSpec({{}, {"y"}}));
+    const std::string picture = visualize(x);
+    EXPECT_NE(picture.find("0,2,4,6"), std::string::npos) << picture;
+    EXPECT_NE(picture.find("1,3,5,7"), std::string::npos) << picture;
+    EXPECT_EQ(picture.find('\x1b'), std::string::npos);
+    EXPECT_NE(visualize(x, true).find('\x1b'), std::string::npos);
+  });
+}
+
 }  // namespace
 }  // namespace brigade::tensor
