@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/decoder/placement_rules.h"
+#include "models/decoder/units.h"
 #include "models/gpt2/model.h"
 #include "models/llama/model.h"
 #include "parallel/base/check.h"
@@ -73,13 +74,55 @@ std::vector<sharding::ParameterFacts> parameters_of(const config::RunConfig& con
 }
 
 zero::Options zero_options(const config::RunConfig& config, const config::RunFacts& facts) {
+  const auto dtype = [](const std::string& name) {
+    return name == "bfloat16" ? DType::kBFloat16 : DType::kFloat32;
+  };
   return {.stage = static_cast<int>(facts.zero_stage),
           .rules = decoder::tensor_parallel_rules(),
           .parts = config.parallelism.sequence_parallel ? decoder::sequence_parallel_rules()
                                                         : zero::AxisRules(),
           .data = {.replicate = {"dp_replicate"}, .shard = {"dp_shard"}},
           .accumulation = config.debug.deterministic ? zero::GradientSum::Order::kTree
-                                                     : zero::GradientSum::Order::kRunning};
+                                                     : zero::GradientSum::Order::kRunning,
+          .dtype = dtype(config.training.mixed_precision_param),
+          .wire = dtype(config.training.mixed_precision_reduce),
+          .replicate_below = config.parallelism.fsdp_replicate_below,
+          .missing = config.training.missing_gradients == "error" ? zero::MissingGradient::kError
+                                                                  : zero::MissingGradient::kZeros};
+}
+
+schedule::UnitPlan unit_plan(const config::RunConfig& config, const config::RunFacts& facts) {
+  const bool gathers = facts.zero_stage == 3 && facts.dp_shard > 1;
+  const bool keeps = config.parallelism.fsdp_reshard_after_forward == "never";
+  schedule::UnitPlan plan{.units_of_stage = {},
+                          .weights = !gathers ? schedule::Weights::kResident
+                                     : keeps  ? schedule::Weights::kWholeStep
+                                              : schedule::Weights::kEachUse,
+                          .prefetch = config.parallelism.fsdp_prefetch,
+                          .reduce = facts.reduces_each_microbatch ? schedule::Reduce::kMicrobatch
+                                                                  : schedule::Reduce::kStep};
+  const int64_t layers = model_of(config)->layers();
+  for (int64_t stage = 0; stage < facts.pp; ++stage) {
+    plan.units_of_stage.push_back(std::ssize(decoder::unit_names(layers, stage, facts.pp)));
+  }
+  return plan;
+}
+
+std::vector<executor::Keep> kept_by_units(const config::RunConfig& config,
+                                          const config::RunFacts& facts,
+                                          int64_t stage) {
+  const bool keeps_products = config.activation_checkpoint.mode == "selective" &&
+                              config.activation_checkpoint.selective_ac_option == "op";
+  std::vector<executor::Keep> kept;
+  for (const std::string& unit : decoder::unit_names(model_of(config)->layers(), stage, facts.pp)) {
+    const bool is_block = unit != decoder::kEmbeddingUnit && unit != decoder::kHeadUnit;
+    const bool is_nth = is_block && facts.recompute_every > 0 &&
+                        (decoder::layer_of(unit) + 1) % facts.recompute_every == 0;
+    kept.push_back(is_nth                       ? executor::Keep::kInput
+                   : is_block && keeps_products ? executor::Keep::kProducts
+                                                : executor::Keep::kAll);
+  }
+  return kept;
 }
 
 Result<RankBytes> rank_bytes(const config::RunConfig& config,
@@ -89,7 +132,8 @@ Result<RankBytes> rank_bytes(const config::RunConfig& config,
   const mesh::Mesh mesh = stage_mesh(world_mesh);
   const Seat seat = seat_of(world_mesh, world_rank);
   const zero::Options options = zero_options(config, facts);
-  const int64_t element = size_of(DType::kFloat32);
+  const int64_t single = size_of(DType::kFloat32);
+  const int64_t compute = size_of(options.dtype);
   RankBytes bytes;
   for (const sharding::ParameterFacts& parameter : parameters_of(config, seat.stage, facts.pp)) {
     const Result<zero::Placement> placement =
@@ -99,15 +143,18 @@ Result<RankBytes> rank_bytes(const config::RunConfig& config,
     }
     const int64_t used = placement->used.box(parameter.shape, seat.stage_rank).element_count();
     const int64_t shard = placement->shard.box(parameter.shape, seat.stage_rank).element_count();
+    const bool stays_whole =
+        options.stage < 3 || sharding::element_count(parameter.shape) < options.replicate_below;
+    const int64_t updated = options.stage >= 1 ? shard : used;
     const bool shares_owner = !parameter.tied_to.empty() && facts.pp == 1;
-    bytes.gradients += used * element;  // one per use
+    bytes.gradients += (options.stage >= 2 ? shard : used) * single;  // one per use
     if (!shares_owner) {
-      bytes.parameters += used;
-      bytes.weights += used * element;
+      bytes.parameters += stays_whole ? used : shard;
+      bytes.weights += (stays_whole ? used : shard) * compute;
     }
     if (parameter.tied_to.empty()) {
-      bytes.optimizer_states +=
-          (options.stage >= 1 ? shard : used) * states_per_element(config) * element;
+      bytes.weights += options.dtype == DType::kFloat32 ? 0 : updated * single;
+      bytes.optimizer_states += updated * states_per_element(config) * single;
     }
   }
   return bytes;

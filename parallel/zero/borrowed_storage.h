@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The memory of a tensor that comes and goes while the tensor stays: autograd, views and saved
+/// variables all see it through the one storage. Internal to the module.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace brigade::zero {
+
+/// Gives `tensor`, contiguous and freed, fresh memory of its size on its device; not initialised.
+void allocate_storage(const at::Tensor& tensor);
+
+/// Frees the memory under `tensor` and its views. Until allocate_storage(), whoever reads it
+/// through libtorch gets libtorch's error, not old values.
+void free_storage(const at::Tensor& tensor);
+
+}  // namespace brigade::zero
