@@ -9,114 +9,96 @@ namespace {
 
 using tensor::Category;
 
-UnitBytes& unit_named(std::vector<UnitBytes>& units, const std::string& name) {
-  const auto found = std::ranges::find(units, name, &UnitBytes::name);
-  if (found != units.end()) {
-    return *found;
-  }
-  return units.emplace_back(UnitBytes{.name = name});
+UnitElements& unit_named(std::vector<UnitElements>& units, const std::string& name) {
+  const auto found = std::ranges::find(units, name, &UnitElements::name);
+  return found != units.end() ? *found : units.emplace_back(UnitElements{.name = name});
 }
 
-bool held_elsewhere(const sharding::ParameterFacts& row,
-                    const std::vector<sharding::ParameterFacts>& facts) {
+/// Its memory is that of another of them.
+bool shares_memory(const sharding::ParameterFacts& row,
+                   const std::vector<sharding::ParameterFacts>& facts) {
   return !row.tied_to.empty() &&
          std::ranges::find(facts, row.tied_to, &sharding::ParameterFacts::name) != facts.end();
 }
 
-int64_t sum_of(const std::vector<UnitBytes>& units, int64_t UnitBytes::*part) {
-  int64_t sum = 0;
-  for (const UnitBytes& unit : units) {
-    sum += unit.*part;
+int64_t gradient_elements(const std::vector<UnitElements>& units, const StatePlan& plan) {
+  const bool adds = plan.microbatches > 1;
+  const int64_t sums =
+      sum_of(units, &UnitElements::used) * partial_sums(plan.microbatches, plan.zero.accumulation) +
+      (adds ? largest_neighbours(units, &UnitElements::used, 1) : 0);
+  if (plan.zero.stage < 2) {
+    return sums;
   }
-  return sum;
+  const bool once = adds && !plan.reduces_each_microbatch;
+  return sum_of(units, &UnitElements::reduced) +
+         (once ? sums : largest_neighbours(units, &UnitElements::used, 2));
 }
 
-/// The most of `count` neighbours; 0: of all.
-int64_t largest_neighbours(const std::vector<UnitBytes>& units,
-                           int64_t UnitBytes::*part,
-                           int64_t count) {
-  if (count == 0 || count >= std::ssize(units)) {
-    return sum_of(units, part);
+}  // namespace
+
+Result<std::vector<UnitElements>> unit_elements(const mesh::Mesh& mesh,
+                                                int64_t rank,
+                                                const std::vector<sharding::ParameterFacts>& facts,
+                                                const zero::Options& options) {
+  const bool splits = mesh.axes_size(options.data.shard) > 1;
+  std::vector<UnitElements> units;
+  for (const sharding::ParameterFacts& row : facts) {
+    const Result<zero::Placement> placement =
+        zero::place(mesh, row, options.rules, options.data, options.parts);
+    if (!placement) {
+      return fail(placement.error());
+    }
+    const int64_t used = placement->used.box(row.shape, rank).element_count();
+    const int64_t shard = placement->shard.box(row.shape, rank).element_count();
+    const bool comes_and_goes = options.stage == 3 && splits &&
+                                sharding::element_count(row.shape) >= options.replicate_below;
+    UnitElements& unit = unit_named(units, row.unit);
+    unit.used += used;
+    unit.gathered += comes_and_goes ? used : 0;
+    unit.stored += shares_memory(row, facts) ? 0 : comes_and_goes ? shard : used;
+    unit.updated += !row.tied_to.empty() ? 0 : options.stage >= 1 ? shard : used;
+    unit.reduced += options.stage >= 2 ? shard : used;
   }
+  return units;
+}
+
+int64_t sum_of(const std::vector<UnitElements>& units, int64_t UnitElements::*part) {
+  return largest_neighbours(units, part, std::ssize(units));
+}
+
+int64_t largest_neighbours(const std::vector<UnitElements>& units,
+                           int64_t UnitElements::*part,
+                           int64_t count) {
+  const size_t width =
+      count == 0 ? units.size() : std::min(units.size(), static_cast<size_t>(count));
   int64_t window = 0;
   int64_t largest = 0;
   for (size_t i = 0; i < units.size(); ++i) {
-    window += units[i].*part;
-    if (i >= static_cast<size_t>(count)) {
-      window -= units[i - static_cast<size_t>(count)].*part;
-    }
+    window += units[i].*part - (i >= width ? units[i - width].*part : 0);
     largest = std::max(largest, window);
   }
   return largest;
 }
 
-int64_t gradient_bytes(const std::vector<UnitBytes>& units, const StatePlan& plan, bool sharded) {
-  const int64_t single = size_of(DType::kFloat32);
-  const int64_t sums =
-      sum_of(units, &UnitBytes::used) * partial_sums(plan.microbatches, plan.adds_along_tree);
-  if (!sharded) {
-    return sums * single;
-  }
-  const bool once = plan.microbatches > 1 && !plan.reduces_each_microbatch;
-  const int64_t passing = largest_neighbours(units, &UnitBytes::used, 2);
-  return (sum_of(units, &UnitBytes::reduced) + (once ? sums : passing)) * single;
-}
-
-}  // namespace
-
-Result<std::vector<UnitBytes>> unit_bytes(const mesh::Mesh& mesh,
-                                          int64_t rank,
-                                          const std::vector<sharding::ParameterFacts>& facts,
-                                          const StatePlan& plan) {
-  const bool splits = mesh.axes_size(plan.data.shard) > 1;
-  const int64_t element = size_of(plan.dtype);
-  std::vector<UnitBytes> units;
-  for (const sharding::ParameterFacts& row : facts) {
-    const Result<zero::Placement> placement =
-        zero::place(mesh, row, plan.rules, plan.data, plan.parts);
-    if (!placement) {
-      return fail(placement.error());
-    }
-    UnitBytes& unit = unit_named(units, row.unit);
-    const int64_t used = placement->used.box(row.shape, rank).element_count();
-    const int64_t shard = placement->shard.box(row.shape, rank).element_count();
-    const bool comes_and_goes =
-        plan.stage == 3 && splits && sharding::element_count(row.shape) >= plan.replicate_below;
-    unit.used += used;
-    unit.reduced += plan.stage >= 2 ? shard : used;
-    unit.gathered += comes_and_goes ? used * element : 0;
-    if (!held_elsewhere(row, facts)) {
-      unit.stored += (comes_and_goes ? shard : used) * element;
-    }
-    if (row.tied_to.empty()) {
-      const int64_t updated = plan.stage >= 1 ? shard : used;
-      unit.updated += updated;
-      unit.masters += plan.dtype == DType::kFloat32 ? 0 : updated * size_of(DType::kFloat32);
-    }
-  }
-  return units;
-}
-
-int64_t partial_sums(int64_t microbatches, bool along_tree) {
+int64_t partial_sums(int64_t microbatches, zero::GradientSum::Order order) {
   int most = 1;
-  for (int64_t done = 1; along_tree && done < microbatches; ++done) {
+  for (int64_t done = 1; order == zero::GradientSum::Order::kTree && done < microbatches; ++done) {
     most = std::max(most, std::popcount(static_cast<uint64_t>(done)));
   }
   return most;
 }
 
-tensor::CategoryBytes plan_states(const std::vector<UnitBytes>& units, const StatePlan& plan) {
+tensor::CategoryBytes plan_states(const std::vector<UnitElements>& units, const StatePlan& plan) {
+  const int64_t single = size_of(DType::kFloat32);
+  const int64_t compute = size_of(plan.zero.dtype);
+  const int64_t updated = sum_of(units, &UnitElements::updated);
   tensor::CategoryBytes bytes;
-  bytes[Category::kParameters] =
-      sum_of(units, &UnitBytes::stored) + sum_of(units, &UnitBytes::masters);
-  bytes[Category::kGradients] = gradient_bytes(units, plan, plan.stage >= 2);
-  bytes[Category::kOptimizerStates] =
-      sum_of(units, &UnitBytes::updated) * plan.states_per_element * size_of(DType::kFloat32);
-  bytes[Category::kGathered] = largest_neighbours(units, &UnitBytes::gathered, plan.whole_units);
-  if (plan.wire != DType::kFloat32) {
-    bytes[Category::kCommunication] =
-        largest_neighbours(units, &UnitBytes::used, 2) * size_of(plan.wire);
-  }
+  bytes[Category::kParameters] = sum_of(units, &UnitElements::stored) * compute +
+                                 (plan.zero.dtype == DType::kFloat32 ? 0 : updated * single);
+  bytes[Category::kGradients] = gradient_elements(units, plan) * single;
+  bytes[Category::kOptimizerStates] = updated * plan.states_per_element * single;
+  bytes[Category::kGathered] =
+      largest_neighbours(units, &UnitElements::gathered, plan.whole_units) * compute;
   return bytes;
 }
 

@@ -2,8 +2,9 @@
 /// The memory that one rank will need, by category, from types alone: what a run prints before its
 /// first step, and holds against what its meter counted after the last (memory_report.h).
 ///
-///   tensor::CategoryBytes bytes = value_or_throw(plan_states(mesh, rank, facts, plan));
-///   bytes[Category::kActivations] = plan_activations(units, plan);
+///   const auto units = value_or_throw(unit_elements(mesh, rank, facts, plan.zero));
+///   tensor::CategoryBytes bytes = plan_states(units, plan);
+///   bytes[Category::kActivations] = plan_activations(activations);
 ///
 /// States are exact: the bytes of boxes. The other numbers are the most that the rules of a step
 /// allow, derived where they stand.
@@ -11,7 +12,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "models/decoder/activation_bytes.h"
@@ -20,55 +20,54 @@
 #include "parallel/mesh/mesh.h"
 #include "parallel/sharding/parameter_facts.h"
 #include "parallel/tensor/memory_meter.h"
-#include "parallel/zero/placement.h"
+#include "parallel/zero/options.h"
 
 namespace brigade::loop {
 
 /// How a run stores, gathers and reduces.
 struct StatePlan {
-  int stage = 0;  ///< of ZeRO
-  zero::AxisRules rules;
-  zero::AxisRules parts;
-  zero::DataAxes data;
-  DType dtype = DType::kFloat32;   ///< of weights in forward and backward
-  DType wire = DType::kFloat32;    ///< of gradients while they are reduced
-  int64_t replicate_below = 0;     ///< stage 3: smaller parameters stay whole
+  zero::Options zero;
   int64_t states_per_element = 0;  ///< of the optimizer, fp32
   int64_t microbatches = 1;
   bool reduces_each_microbatch = false;
-  bool adds_along_tree = false;  ///< the microbatches' gradients: more partial sums live
-  int64_t whole_units = 2;       ///< stage 3: how many are whole at once; 0: all
+  int64_t whole_units = 2;  ///< stage 3: how many are whole at once; 0: all
 };
 
-/// Bytes of a unit of one stage on one rank.
-struct UnitBytes {
+/// Elements of a unit of one stage on one rank.
+struct UnitElements {
   std::string name;
   int64_t stored = 0;    ///< weights as they lie, in the dtype of compute
-  int64_t masters = 0;   ///< fp32, beside those of another dtype
-  int64_t gathered = 0;  ///< what comes and goes, in the dtype of compute
-  int64_t used = 0;      ///< elements of all used boxes: a gradient for each use
-  int64_t updated = 0;   ///< elements that this rank updates, without tied uses
-  int64_t reduced = 0;   ///< elements of its rows of gradients, a row for each use
+  int64_t gathered = 0;  ///< of those that come and go: their used boxes
+  int64_t used = 0;      ///< of all used boxes: a gradient for each use
+  int64_t updated = 0;   ///< that this rank updates: without tied uses
+  int64_t reduced = 0;   ///< of its rows of gradients, for each use
 };
 
 /// Of each unit, in forward order; `facts` are those of one stage, `rank` is of its `mesh`.
 /// Errors: kUsage when a parameter cannot be placed.
-Result<std::vector<UnitBytes>> unit_bytes(const mesh::Mesh& mesh,
-                                          int64_t rank,
-                                          const std::vector<sharding::ParameterFacts>& facts,
-                                          const StatePlan& plan);
+Result<std::vector<UnitElements>> unit_elements(const mesh::Mesh& mesh,
+                                                int64_t rank,
+                                                const std::vector<sharding::ParameterFacts>& facts,
+                                                const zero::Options& options);
+
+int64_t sum_of(const std::vector<UnitElements>& units, int64_t UnitElements::*part);
+/// The most of `count` neighbours; 0: of all.
+int64_t largest_neighbours(const std::vector<UnitElements>& units,
+                           int64_t UnitElements::*part,
+                           int64_t count);
 
 /// Partial sums of a parameter's gradient that are kept between two of `microbatches` backwards.
-int64_t partial_sums(int64_t microbatches, bool along_tree);
+int64_t partial_sums(int64_t microbatches, zero::GradientSum::Order order);
 
-/// Parameters, gradients, optimizer states, gathered units and, where gradients travel in another
-/// dtype, their copies.
+/// Parameters, gradients, optimizer states and gathered units.
 ///
-///   gradients   stages 0, 1: all partial sums. 2, 3: own rows, with partial sums of full size when
-///               several microbatches are reduced once; and two neighbouring units whole, one that
-///               is being reduced while the other's are made.
-///   gathered    the largest neighbours among units, as many as are whole at once.
-tensor::CategoryBytes plan_states(const std::vector<UnitBytes>& units, const StatePlan& plan);
+///   parameters  as stored, and fp32 masters of the updated rows beside those of another dtype
+///   gradients   fp32; stages 0, 1: all partial sums. 2, 3: own rows; with them partial sums of
+///               full size when several microbatches are reduced once, else two neighbouring units,
+///               one that is being reduced while the other's are made. Where gradients are added to
+///               others, those of a unit that come in.
+///   gathered    the largest neighbours among units, as many as are whole at once
+tensor::CategoryBytes plan_states(const std::vector<UnitElements>& units, const StatePlan& plan);
 
 /// Of one unit's activations, a microbatch's.
 struct UnitPlan {

@@ -17,9 +17,9 @@ struct ActivationCase {
   bool sequence_parallel = false;
 };
 
-/// Runs a stage that holds the whole model forward and backward. After the forward, exactly what
-/// the family states must be alive; in the backward never more than that with `working` and the
-/// gradients of parameters, and never less than half of that.
+/// Runs each unit forward and backward. After the forward, exactly what the family states must be
+/// alive; in the backward never more than that with `working` and the gradients that it makes, and
+/// half of `working` at least.
 void expect_stated_activations(const decoder::Model& model, const ActivationCase& given);
 
 }  // namespace brigade::testing

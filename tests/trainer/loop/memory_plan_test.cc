@@ -21,9 +21,10 @@ mesh::Mesh data_mesh() {
 }
 
 StatePlan adamw(int stage) {
-  return {.stage = stage,
-          .data = {.replicate = {"dp_replicate"}, .shard = {"dp_shard"}},
-          .states_per_element = 2};
+  StatePlan plan{.zero = {}, .states_per_element = 2};
+  plan.zero.stage = stage;
+  plan.zero.data = {.replicate = {"dp_replicate"}, .shard = {"dp_shard"}};
+  return plan;
 }
 
 /// A model all of whose rows divide over the ranks.
@@ -37,7 +38,14 @@ int64_t elements() {
 }
 
 CategoryBytes planned(const StatePlan& plan, bool tied = false) {
-  return plan_states(value_or_throw(unit_bytes(data_mesh(), 1, facts(tied), plan)), plan);
+  return plan_states(value_or_throw(unit_elements(data_mesh(), 1, facts(tied), plan.zero)), plan);
+}
+
+/// Of a unit, elements.
+int64_t largest_unit() {
+  return largest_neighbours(value_or_throw(unit_elements(data_mesh(), 1, facts(), adamw(0).zero)),
+                            &UnitElements::used,
+                            1);
 }
 
 int64_t states(const CategoryBytes& bytes) {
@@ -58,7 +66,7 @@ TEST(MemoryPlan, KeepsMastersOfTheUpdatedRowsBesideOtherWeights) {
   const int64_t n = elements();
   const auto parameters = [](int stage) {
     StatePlan plan = adamw(stage);
-    plan.dtype = DType::kBFloat16;
+    plan.zero.dtype = DType::kBFloat16;
     return planned(plan)[Category::kParameters];
   };
   EXPECT_EQ(parameters(0), 2 * n + 4 * n);
@@ -68,7 +76,8 @@ TEST(MemoryPlan, KeepsMastersOfTheUpdatedRowsBesideOtherWeights) {
 
 TEST(MemoryPlan, KeepsGradientsAsRowsFromStageTwoOnWithTwoUnitsPassingBy) {
   const StatePlan plan = adamw(2);
-  const std::vector<UnitBytes> units = value_or_throw(unit_bytes(data_mesh(), 1, facts(), plan));
+  const std::vector<UnitElements> units =
+      value_or_throw(unit_elements(data_mesh(), 1, facts(), plan.zero));
   ASSERT_EQ(units.size(), 6U);  // embedding, four blocks, head
   EXPECT_EQ(units.front().name, "embedding");
   EXPECT_EQ(units.back().name, "head");
@@ -79,25 +88,32 @@ TEST(MemoryPlan, KeepsGradientsAsRowsFromStageTwoOnWithTwoUnitsPassingBy) {
 TEST(MemoryPlan, AddsWholePartialSumsWhenSeveralMicrobatchesAreReducedOnce) {
   StatePlan plan = adamw(3);
   plan.microbatches = 3;
-  EXPECT_EQ(planned(plan)[Category::kGradients], 4 * (elements() / kRanks + elements()));
+  EXPECT_EQ(planned(plan)[Category::kGradients],
+            4 * (elements() / kRanks + elements() + largest_unit()));
   plan.reduces_each_microbatch = true;
   EXPECT_EQ(planned(plan)[Category::kGradients], planned(adamw(3))[Category::kGradients]);
 }
 
 TEST(MemoryPlan, CountsThePartialSumsOfATree) {
-  EXPECT_EQ(partial_sums(8, false), 1);
-  EXPECT_EQ(partial_sums(1, true), 1);
-  EXPECT_EQ(partial_sums(2, true), 1);
-  EXPECT_EQ(partial_sums(4, true), 2);  // microbatches 0-1 and 2
-  EXPECT_EQ(partial_sums(8, true), 3);
+  using Order = zero::GradientSum::Order;
+  EXPECT_EQ(partial_sums(8, Order::kRunning), 1);
+  EXPECT_EQ(partial_sums(1, Order::kTree), 1);
+  EXPECT_EQ(partial_sums(2, Order::kTree), 1);
+  EXPECT_EQ(partial_sums(4, Order::kTree), 2);  // microbatches 0-1 and 2
+  EXPECT_EQ(partial_sums(8, Order::kTree), 3);
+  StatePlan plan = adamw(1);
+  plan.microbatches = 4;
+  plan.zero.accumulation = Order::kTree;
+  EXPECT_EQ(planned(plan)[Category::kGradients], 4 * (2 * elements() + largest_unit()));
 }
 
 TEST(MemoryPlan, GathersTheLargestNeighboursAtStageThreeAlone) {
   EXPECT_EQ(planned(adamw(2))[Category::kGathered], 0);
   StatePlan plan = adamw(3);
-  const std::vector<UnitBytes> units = value_or_throw(unit_bytes(data_mesh(), 1, facts(), plan));
-  const int64_t block = units[1].gathered;
-  const int64_t head = units.back().gathered;
+  const std::vector<UnitElements> units =
+      value_or_throw(unit_elements(data_mesh(), 1, facts(), plan.zero));
+  const int64_t block = 4 * units[1].gathered;
+  const int64_t head = 4 * units.back().gathered;
   EXPECT_EQ(block, 4 * units[1].used);
   EXPECT_EQ(planned(plan)[Category::kGathered], block + std::max(block, head));
   plan.whole_units = 1;
@@ -108,7 +124,7 @@ TEST(MemoryPlan, GathersTheLargestNeighboursAtStageThreeAlone) {
 
 TEST(MemoryPlan, LeavesSmallParametersWhole) {
   StatePlan plan = adamw(3);
-  plan.replicate_below = 100;  // the gains of 32
+  plan.zero.replicate_below = 100;  // the gains of 32
   const int64_t gains = 9 * 32;
   EXPECT_EQ(planned(plan)[Category::kParameters], 4 * ((elements() - gains) / kRanks + gains));
 }
@@ -120,17 +136,10 @@ TEST(MemoryPlan, CountsATiedTableOnceAndItsGradientPerUse) {
   EXPECT_EQ(bytes[Category::kGradients], 4 * elements());
 }
 
-TEST(MemoryPlan, CopiesGradientsThatTravelInAnotherType) {
-  StatePlan plan = adamw(2);
-  EXPECT_EQ(planned(plan)[Category::kCommunication], 0);
-  plan.wire = DType::kBFloat16;
-  EXPECT_GT(planned(plan)[Category::kCommunication], 0);
-}
-
 TEST(MemoryPlan, NamesAParameterThatCannotBePlaced) {
   StatePlan plan = adamw(1);
-  plan.rules = {{"embed", {"dp_shard"}}};
-  const auto units = unit_bytes(data_mesh(), 0, facts(), plan);
+  plan.zero.rules = {{"embed", {"dp_shard"}}};
+  const auto units = unit_elements(data_mesh(), 0, facts(), plan.zero);
   ASSERT_FALSE(units);
   EXPECT_EQ(units.error().code, ErrorCode::kUsage);
 }
