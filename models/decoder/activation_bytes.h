@@ -29,6 +29,12 @@ struct ActivationShape {
   int64_t stream_rows() const {
     return batch * (sequence_parallel ? share_of(sequence) : sequence);
   }
+  /// What the gradient of a stream passes through on its way into a unit's backward: nothing where
+  /// the sequence is whole; else it is gathered, from a copy and into one. `stream` and `whole` are
+  /// its bytes before and after.
+  int64_t gathering(int64_t stream, int64_t whole) const {
+    return sequence_parallel && tensor_ranks > 1 ? stream + 2 * whole : 0;
+  }
   /// This rank's share of a dim that is split over tp.
   int64_t share_of(int64_t dim) const {
     return sharding::interval(dim, tensor_rank, tensor_ranks).size();

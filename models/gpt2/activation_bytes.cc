@@ -48,11 +48,12 @@ UnitActivations block_bytes(const Config& config, const ActivationShape& shape) 
                                    shape.dtype);
   const int64_t feed_forward =
       size.stream + size.statistics + size.entered + 2 * size.wide + size.mask;
-  const int64_t gathered = shape.sequence_parallel ? size.entered : 0;
   return {.input = size.stream,
           .products = 3 * size.heads + 2 * size.stream + size.wide,
           .saved = attention + feed_forward,
-          .working = size.stream + std::max(2 * size.dropped, gathered + size.wide)};
+          .working =
+              size.stream +
+              std::max({2 * size.dropped, size.wide, shape.gathering(size.stream, size.entered)})};
 }
 
 UnitActivations head_bytes(const Config& config, const ActivationShape& shape) {
@@ -72,7 +73,14 @@ UnitActivations embedding_bytes(const Config& config, const ActivationShape& sha
   const int64_t ids =
       shape.tensor_ranks == 1 ? 0 : shape.rows() * (size_of(DType::kInt64) + size_of(DType::kBool));
   const Sizes size(config, shape);
-  return {.input = 0, .products = 0, .saved = ids + size.mask, .working = size.dropped};
+  // The gradients of rows that other ranks hold are taken out of a copy.
+  const int64_t masked = shape.tensor_ranks == 1 ? 0 : size.entered;
+  return {.input = 0,
+          .products = 0,
+          .saved = ids + size.mask,
+          .working = size.stream + std::max({2 * size.dropped,
+                                             size.dropped + 2 * masked,
+                                             shape.gathering(size.stream, size.entered)})};
 }
 
 }  // namespace

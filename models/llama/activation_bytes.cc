@@ -47,11 +47,11 @@ UnitActivations block_bytes(const Config& config, const ActivationShape& shape) 
   const int64_t feed_forward = size.stream + size.statistics + size.entered + 3 * size.wide;
   // The gate's backward holds the gradients of its result and its operands, and no longer needs its
   // result; before it, with a split sequence, the gradient of the block is gathered.
-  const int64_t gathered = shape.sequence_parallel ? size.entered : 0;
-  return {.input = size.stream,
-          .products = size.queries + 2 * size.keys + 2 * size.stream + 2 * size.wide,
-          .saved = attention + feed_forward,
-          .working = size.stream + std::max(2 * size.wide, gathered + size.wide)};
+  return {
+      .input = size.stream,
+      .products = size.queries + 2 * size.keys + 2 * size.stream + 2 * size.wide,
+      .saved = attention + feed_forward,
+      .working = size.stream + std::max(2 * size.wide, shape.gathering(size.stream, size.entered))};
 }
 
 UnitActivations head_bytes(const Config& config, const ActivationShape& shape) {
@@ -66,18 +66,25 @@ UnitActivations head_bytes(const Config& config, const ActivationShape& shape) {
           .working = logits + size.rows * single};
 }
 
-UnitActivations embedding_bytes(const ActivationShape& shape) {
+UnitActivations embedding_bytes(const Config& config, const ActivationShape& shape) {
+  const Sizes size(config, shape);
   // Ids as a split table counts them, and a mark on those of other ranks.
   const int64_t ids =
       shape.tensor_ranks == 1 ? 0 : shape.rows() * (size_of(DType::kInt64) + size_of(DType::kBool));
-  return {.input = 0, .products = 0, .saved = ids, .working = 0};
+  // The gradients of rows that other ranks hold are taken out of a copy.
+  const int64_t masked = shape.tensor_ranks == 1 ? 0 : size.entered;
+  return {
+      .input = 0,
+      .products = 0,
+      .saved = ids,
+      .working = size.stream + std::max(2 * masked, shape.gathering(size.stream, size.entered))};
 }
 
 }  // namespace
 
 decoder::ModelActivations activation_bytes(const Config& config, const ActivationShape& shape) {
   const int64_t table = shape.sequence * config.head_size() * size_of(DType::kFloat32);
-  return {.embedding = embedding_bytes(shape),
+  return {.embedding = embedding_bytes(config, shape),
           .block = block_bytes(config, shape),
           .head = head_bytes(config, shape),
           .stream = Sizes(config, shape).stream,

@@ -104,6 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Settings{kPp2, "parallelism.pipeline_parallel_schedule=GPipe"},
                       Settings{kPp2, kTp2, kDp2, stage(3)},
                       Settings{kFull},
+                      Settings{kDp2, stage(2), "training.mixed_precision_param=bfloat16"},
                       Settings{kProducts, "activation_checkpoint.mode=selective"}));
 
 TEST(PlannedMemory, RecomputingKeepsLessOfEachBlock) {
