@@ -48,8 +48,8 @@ int64_t in_flight(const config::RunConfig& config, const config::RunFacts& facts
   return all_first ? facts.microbatches : std::min(facts.microbatches, facts.pp - stage);
 }
 
-/// Of the bytes that a pipeline's neighbour sends ahead: the next two messages are received early.
-int64_t received_ahead(const config::RunFacts& facts, int64_t stream) {
+/// Messages between stages: the next two are received early, and as many may wait to be sent.
+int64_t between_stages(const config::RunFacts& facts, int64_t stream) {
   return facts.pp > 1 ? 2 * stream : 0;
 }
 
@@ -61,10 +61,14 @@ int64_t message_bytes(const config::RunConfig& config,
   const int64_t terms = largest_neighbours(units, &UnitElements::used, 1) * wire;
   const int64_t copies = facts.dp_replicate * (config.parallelism.sequence_parallel ? facts.tp : 1);
   const auto share = [](int64_t bytes, int64_t ranks) { return (bytes + ranks - 1) / ranks; };
-  return (facts.world_size - 1) * collective::kConnectionBuffers +
-         collective::reduction_buffers(share(terms, facts.dp_shard), facts.dp_shard) +
-         collective::reduction_buffers(share(terms, copies), copies) +
-         collective::reduction_buffers(share(stream, facts.tp), facts.tp);
+  const int64_t at_once =
+      collective::reduction_buffers(share(terms, facts.dp_shard), facts.dp_shard) +
+      collective::reduction_buffers(share(terms, copies), copies) +
+      collective::reduction_buffers(share(stream, facts.tp), facts.tp);
+  // Numbers that all ranks agree on are few, and a sum of them needs a block for each rank.
+  const int64_t agreement = collective::reduction_buffers(0, facts.world_size);
+  return (facts.world_size - 1) * collective::kConnectionBuffers + std::max(at_once, agreement) +
+         between_stages(facts, stream);  // copies of what the neighbours have not asked for yet
 }
 
 }  // namespace
@@ -99,7 +103,7 @@ ActivationPlan activation_plan(const config::RunConfig& config,
   }
   const int64_t ids = 2 * facts.microbatches * facts.microbatch_size * config.training.seq_len *
                       size_of(DType::kInt64);
-  plan.held = ids + bytes.resident + received_ahead(facts, bytes.stream);
+  plan.held = ids + bytes.resident + between_stages(facts, bytes.stream);
   return plan;
 }
 

@@ -23,7 +23,7 @@ ActivationPlan activation_plan(const config::RunConfig& config,
 
 /// Peaks in a training step, of every rank of the world, by rank. Messages: what operations hold
 /// beside tensors (collective/buffer_plan.h), for the largest unit's reduction, its sum over copies
-/// and a sum over tensor ranks at once, and for each connection.
+/// and a sum over tensor ranks at once, for messages between stages and for each connection.
 /// Errors: kUsage when a parameter cannot be placed.
 Result<std::vector<tensor::CategoryBytes>> planned_memory(const config::RunConfig& config,
                                                           const config::RunFacts& facts);
