@@ -11,6 +11,7 @@
 #include "parallel/base/text.h"
 #include "parallel/kernels/norm.h"
 #include "parallel/tensor/buffers.h"
+#include "parallel/tensor/memory_meter.h"
 #include "parallel/zero/borrowed_storage.h"
 #include "parallel/zero/initialize.h"
 #include "parallel/zero/parameter_table.h"
@@ -147,6 +148,7 @@ void ParameterSet::unshard(size_t unit) {
   if (whole.is_whole) {
     return;
   }
+  const tensor::CategoryScope counted(tensor::Category::kGathered);
   for (const Parameter* parameter : whole.sharded) {
     allocate_storage(parameter->leaf.local());
   }
@@ -182,6 +184,7 @@ void ParameterSet::Impl::new_step(Unit& unit) const {
 }
 
 void ParameterSet::accumulate(size_t unit, int64_t microbatch, int64_t microbatches) {
+  const tensor::CategoryScope counted(tensor::Category::kGradients);
   Unit& whole = impl_->unit_at(unit);
   if (whole.is_complete()) {
     impl_->new_step(whole);
@@ -189,6 +192,7 @@ void ParameterSet::accumulate(size_t unit, int64_t microbatch, int64_t microbatc
   for (Parameter* parameter : whole.parameters) {
     at::Tensor gradient = std::exchange(mutable_gradient(*parameter), at::Tensor());
     if (gradient.defined()) {
+      tensor::recategorize(gradient, tensor::Category::kGradients);  // an activation until now
       parameter->sum.add(std::move(gradient), microbatch, microbatches);
     }
   }

@@ -9,6 +9,7 @@
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
 #include "parallel/tensor/buffers.h"
+#include "parallel/tensor/memory_meter.h"
 #include "parallel/zero/borrowed_storage.h"
 
 namespace brigade::zero {
@@ -47,6 +48,7 @@ at::Tensor rows_of(const at::Tensor& whole, const sharding::Interval& rows) {
 Result<std::unique_ptr<ParameterTable>> ParameterTable::create(tensor::Program& program,
                                                                std::vector<ParameterFacts> facts,
                                                                Options options) {
+  const tensor::CategoryScope counted(tensor::Category::kParameters);
   std::unique_ptr<ParameterTable> table(
       new ParameterTable{program, std::move(facts), std::move(options)});
   if (Result<void> possible = table->check(); !possible) {
