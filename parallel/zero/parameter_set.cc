@@ -11,6 +11,7 @@
 #include "parallel/base/text.h"
 #include "parallel/kernels/norm.h"
 #include "parallel/tensor/buffers.h"
+#include "parallel/tensor/memory_meter.h"
 #include "parallel/zero/borrowed_storage.h"
 #include "parallel/zero/initialize.h"
 #include "parallel/zero/parameter_table.h"
@@ -91,13 +92,7 @@ size_t ParameterSet::units() const {
 const tensor::ShardedTensor& ParameterSet::weight(std::string_view name) const {
   const Parameter& parameter = impl_->table->find(name);
   if (parameter.is_sharded && !impl_->unit_at(unit(parameter.facts->unit)).is_whole) {
-    throw Exception({ErrorCode::kUsage,
-                     concat("parameter ",
-                            name,
-                            " is not gathered now: it belongs to unit ",
-                            parameter.facts->unit,
-                            " and can be used inside of that unit's forward and backward alone"),
-                     -1});
+    throw Exception({ErrorCode::kUsage, not_gathered(*parameter.facts), -1});
   }
   return parameter.leaf;
 }
@@ -153,6 +148,7 @@ void ParameterSet::unshard(size_t unit) {
   if (whole.is_whole) {
     return;
   }
+  const tensor::CategoryScope counted(tensor::Category::kGathered);
   for (const Parameter* parameter : whole.sharded) {
     allocate_storage(parameter->leaf.local());
   }
@@ -173,7 +169,7 @@ void ParameterSet::reshard(size_t unit) {
   BRIGADE_CHECK(whole.gather.done(), "freed before it was used:", whole.name);
   whole.gather = {};
   for (const Parameter* parameter : whole.sharded) {
-    free_storage(parameter->leaf.local());
+    free_storage(parameter->leaf.local(), not_gathered(*parameter->facts));
   }
   whole.is_whole = false;
 }
@@ -188,6 +184,7 @@ void ParameterSet::Impl::new_step(Unit& unit) const {
 }
 
 void ParameterSet::accumulate(size_t unit, int64_t microbatch, int64_t microbatches) {
+  const tensor::CategoryScope counted(tensor::Category::kGradients);
   Unit& whole = impl_->unit_at(unit);
   if (whole.is_complete()) {
     impl_->new_step(whole);
@@ -195,6 +192,7 @@ void ParameterSet::accumulate(size_t unit, int64_t microbatch, int64_t microbatc
   for (Parameter* parameter : whole.parameters) {
     at::Tensor gradient = std::exchange(mutable_gradient(*parameter), at::Tensor());
     if (gradient.defined()) {
+      tensor::recategorize(gradient, tensor::Category::kGradients);  // an activation until now
       parameter->sum.add(std::move(gradient), microbatch, microbatches);
     }
   }
@@ -367,8 +365,10 @@ int64_t ParameterSet::master_bytes() const {
 
 int64_t ParameterSet::gathered_bytes() const {
   int64_t bytes = 0;
-  for (const auto& parameter : impl_->table->parameters) {
-    bytes += parameter->is_sharded ? bytes_of(parameter->leaf.local()) : 0;
+  for (const Unit& unit : impl_->table->units) {
+    for (const Parameter* parameter : unit.sharded) {
+      bytes += unit.is_whole ? bytes_of(parameter->leaf.local()) : 0;
+    }
   }
   return bytes;
 }

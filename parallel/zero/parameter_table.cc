@@ -9,6 +9,7 @@
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
 #include "parallel/tensor/buffers.h"
+#include "parallel/tensor/memory_meter.h"
 #include "parallel/zero/borrowed_storage.h"
 
 namespace brigade::zero {
@@ -31,6 +32,14 @@ Sum& sum_over(Unit& unit, const mesh::AxisNames& axes) {
 
 using sharding::ParameterFacts;
 
+std::string not_gathered(const ParameterFacts& facts) {
+  return concat("parameter ",
+                facts.name,
+                " is not gathered now: it belongs to unit ",
+                facts.unit,
+                " and can be used inside of that unit's forward and backward alone");
+}
+
 at::Tensor rows_of(const at::Tensor& whole, const sharding::Interval& rows) {
   const at::Tensor listed = whole.dim() == 0 ? whole.view({1}) : whole;
   return listed.narrow(0, rows.begin, rows.size());
@@ -39,6 +48,7 @@ at::Tensor rows_of(const at::Tensor& whole, const sharding::Interval& rows) {
 Result<std::unique_ptr<ParameterTable>> ParameterTable::create(tensor::Program& program,
                                                                std::vector<ParameterFacts> facts,
                                                                Options options) {
+  const tensor::CategoryScope counted(tensor::Category::kParameters);
   std::unique_ptr<ParameterTable> table(
       new ParameterTable{program, std::move(facts), std::move(options)});
   if (Result<void> possible = table->check(); !possible) {
@@ -157,7 +167,7 @@ void ParameterTable::allocate(Parameter& parameter) {
     }
   }
   if (parameter.is_sharded) {
-    free_storage(whole);
+    free_storage(whole, not_gathered(*parameter.facts));
   } else {
     whole = parameter.stored;
   }

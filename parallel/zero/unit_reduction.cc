@@ -8,6 +8,7 @@
 
 #include "parallel/base/text.h"
 #include "parallel/tensor/buffers.h"
+#include "parallel/tensor/memory_meter.h"
 
 namespace brigade::zero {
 namespace {
@@ -32,6 +33,7 @@ Result<void> wait_for(std::vector<collective::Work>& works) {
 
 Result<void> Reductions::begin(Unit& unit) {
   const c10::NoGradGuard no_history;
+  const tensor::CategoryScope counted(tensor::Category::kGradients);
   const std::vector<Unit*> before = under_way_;
   for (Unit* other : before) {
     if (Result<void> moved = advance(*other); !moved) {
@@ -59,6 +61,7 @@ Result<void> Reductions::begin(Unit& unit) {
 
 Result<void> Reductions::finish() {
   const c10::NoGradGuard no_history;
+  const tensor::CategoryScope counted(tensor::Category::kGradients);
   while (!under_way_.empty()) {
     const std::vector<Unit*> units = under_way_;
     for (Unit* unit : units) {

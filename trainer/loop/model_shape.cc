@@ -10,15 +10,12 @@
 #include "models/llama/model.h"
 #include "parallel/base/check.h"
 #include "parallel/base/dtype.h"
+#include "trainer/loop/memory_plan.h"
 
 namespace brigade::loop {
 namespace {
 
 const std::array<std::string, 3> kStageAxes = {"dp_replicate", "dp_shard", "tp"};
-
-int64_t states_per_element(const config::RunConfig& config) {
-  return config.optimizer.name == "AdamW" ? 2 : 0;
-}
 
 llama::Config llama_of(const config::Model& model) {
   return {.dim = model.dim,
@@ -45,6 +42,10 @@ gpt2::Config gpt2_of(const config::Model& model) {
 }
 
 }  // namespace
+
+int64_t states_per_element(const config::RunConfig& config) {
+  return config.optimizer.name == "AdamW" ? 2 : 0;
+}
 
 std::unique_ptr<const decoder::Model> model_of(const config::RunConfig& config) {
   if (config.model.name == "gpt2") {
@@ -132,32 +133,17 @@ Result<RankBytes> rank_bytes(const config::RunConfig& config,
   const mesh::Mesh mesh = stage_mesh(world_mesh);
   const Seat seat = seat_of(world_mesh, world_rank);
   const zero::Options options = zero_options(config, facts);
-  const int64_t single = size_of(DType::kFloat32);
-  const int64_t compute = size_of(options.dtype);
-  RankBytes bytes;
-  for (const sharding::ParameterFacts& parameter : parameters_of(config, seat.stage, facts.pp)) {
-    const Result<zero::Placement> placement =
-        zero::place(mesh, parameter, options.rules, options.data, options.parts);
-    if (!placement) {
-      return fail(placement.error());
-    }
-    const int64_t used = placement->used.box(parameter.shape, seat.stage_rank).element_count();
-    const int64_t shard = placement->shard.box(parameter.shape, seat.stage_rank).element_count();
-    const bool stays_whole =
-        options.stage < 3 || sharding::element_count(parameter.shape) < options.replicate_below;
-    const int64_t updated = options.stage >= 1 ? shard : used;
-    const bool shares_owner = !parameter.tied_to.empty() && facts.pp == 1;
-    bytes.gradients += (options.stage >= 2 ? shard : used) * single;  // one per use
-    if (!shares_owner) {
-      bytes.parameters += stays_whole ? used : shard;
-      bytes.weights += (stays_whole ? used : shard) * compute;
-    }
-    if (parameter.tied_to.empty()) {
-      bytes.weights += options.dtype == DType::kFloat32 ? 0 : updated * single;
-      bytes.optimizer_states += updated * states_per_element(config) * single;
-    }
+  const Result<std::vector<UnitElements>> units =
+      unit_elements(mesh, seat.stage_rank, parameters_of(config, seat.stage, facts.pp), options);
+  if (!units) {
+    return fail(units.error());
   }
-  return bytes;
+  const tensor::CategoryBytes bytes =
+      plan_states(*units, {.zero = options, .states_per_element = states_per_element(config)});
+  return RankBytes{.parameters = sum_of(*units, &UnitElements::stored),
+                   .weights = bytes[tensor::Category::kParameters],
+                   .gradients = sum_of(*units, &UnitElements::reduced) * size_of(DType::kFloat32),
+                   .optimizer_states = bytes[tensor::Category::kOptimizerStates]};
 }
 
 }  // namespace brigade::loop

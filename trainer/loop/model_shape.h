@@ -38,6 +38,9 @@ std::vector<sharding::ParameterFacts> parameters_of(const config::RunConfig& con
 
 zero::Options zero_options(const config::RunConfig& config, const config::RunFacts& facts);
 
+/// fp32 numbers that the optimizer keeps for each element it updates.
+int64_t states_per_element(const config::RunConfig& config);
+
 /// How a run's schedule of stages becomes one of units.
 schedule::UnitPlan unit_plan(const config::RunConfig& config, const config::RunFacts& facts);
 
@@ -47,7 +50,7 @@ std::vector<executor::Keep> kept_by_units(const config::RunConfig& config,
                                           const config::RunFacts& facts,
                                           int64_t stage);
 
-/// Bytes that one rank keeps from step to step, from types alone.
+/// Bytes that one rank keeps from step to step, from types alone (memory_plan.h).
 struct RankBytes {
   int64_t parameters = 0;  ///< elements of the weights it holds
   int64_t weights = 0;     ///< as forward and backward use them, and masters beside them

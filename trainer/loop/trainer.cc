@@ -370,15 +370,15 @@ Result<ValidationReport> Trainer::validate() {
   return report;
 }
 
-Result<int64_t> Trainer::largest(int64_t value) {
+Result<std::vector<int64_t>> Trainer::largest(std::vector<int64_t> values) {
   collective::Work work =
-      impl_->world->all_reduce({collective::bytes_of(std::span<int64_t>(&value, 1))},
+      impl_->world->all_reduce({collective::bytes_of(std::span<int64_t>(values))},
                                DType::kInt64,
                                collective::ReduceOp::kMax);
   if (Result<void> told = work.wait(); !told) {
     return fail(told.error());
   }
-  return value;
+  return values;
 }
 
 void Trainer::set_timeout(std::chrono::milliseconds timeout) {
@@ -402,6 +402,13 @@ int64_t Trainer::samples_consumed() const {
 }
 zero::ParameterSet& Trainer::parameters() {
   return *impl_->parameters;
+}
+int64_t Trainer::optimizer_bytes() {
+  int64_t bytes = 0;
+  for (const optim::Optimizer::State& state : impl_->optimizer->states().state()) {
+    bytes += static_cast<int64_t>(state.values.size_bytes());
+  }
+  return bytes;
 }
 tensor::Program& Trainer::program() {
   return *impl_->program;
