@@ -122,7 +122,7 @@ TEST(MixedPrecision, KeepsMastersThatBf16CouldNotHold) {
   }
 }
 
-/// Bytes over dp_shard that unit casts ledgered in the last step.
+/// Bytes that a step's ledger has on two data ranks: casts of units alone.
 int64_t bytes_of(const Settings& settings) {
   int64_t bytes = 0;
   Trial trial = trial_of({.shard = 2}, kTiny + settings);
