@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "models/decoder/activation_bytes.h"
 #include "models/decoder/residual_stream.h"
 #include "parallel/base/result.h"
 #include "parallel/executor/stage.h"
@@ -38,6 +39,8 @@ class Model {
   virtual int64_t parameter_count() const = 0;
   /// Multiplications and additions of a forward and backward per trained token.
   virtual double flops_per_token(int64_t sequence) const = 0;
+  /// Of one microbatch in training.
+  virtual ModelActivations activations(const ActivationShape& shape) const = 0;
 
   /// All uses of parameters on one stage, in forward order.
   virtual std::vector<sharding::ParameterFacts> stage_facts(int64_t stage,

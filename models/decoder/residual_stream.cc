@@ -15,11 +15,11 @@ ResidualStream::ResidualStream(tensor::Program& program, const StagePlace& place
       batch_axes_(place.batch_axes),
       rows_({place.batch_axes}),
       stream_(place.sequence_parallel ? rows_.with_dim(1, {"tp"}) : rows_),
+      dtype_(place.dtype),
       seed_(place.seed) {}
 
 sharding::TensorType ResidualStream::type(int64_t batch, int64_t sequence, int64_t dim) const {
-  return {
-      DType::kFloat32, {batch * program_.mesh().axes_size(batch_axes_), sequence, dim}, stream_};
+  return {dtype_, {batch * program_.mesh().axes_size(batch_axes_), sequence, dim}, stream_};
 }
 
 ShardedTensor ResidualStream::ids(const at::Tensor& rows) const {

@@ -31,7 +31,8 @@ struct StagePlace {
   int64_t sequence = 0;        ///< tokens of one sequence
   mesh::AxisNames batch_axes;  ///< that share a batch, major first
   bool sequence_parallel = false;
-  uint64_t seed = 0;  ///< of what a stage draws
+  DType dtype = DType::kFloat32;  ///< of activations, as of weights
+  uint64_t seed = 0;              ///< of what a stage draws
 };
 
 class ResidualStream {
@@ -40,7 +41,7 @@ class ResidualStream {
   ResidualStream(tensor::Program& program, const StagePlace& place);
 
   const sharding::PartitionSpec& spec() const { return stream_; }
-  /// f32 [b x data ranks, s, d].
+  /// [b x data ranks, s, d] of the dtype of activations.
   sharding::TensorType type(int64_t batch, int64_t sequence, int64_t dim) const;
 
   /// This data rank's rows of ids, [b, s], as a piece of the batch over all data ranks; whole on
@@ -66,6 +67,7 @@ class ResidualStream {
   mesh::AxisNames batch_axes_;
   sharding::PartitionSpec rows_;
   sharding::PartitionSpec stream_;
+  DType dtype_;
   uint64_t seed_;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "models/decoder/units.h"
 #include "parallel/base/text.h"
 
 namespace brigade::gpt2 {
@@ -64,7 +65,7 @@ void append_block(const Config& config, int64_t layer, std::vector<ParameterFact
   const int64_t ffn = config.ffn_dim;
   // Outputs that add to the residual stream start smaller with depth (Radford et al., 2019).
   const double residual = kDeviation / std::sqrt(2.0 * static_cast<double>(config.n_layers));
-  Unit block(concat("block.", layer), facts);
+  Unit block(decoder::block_unit(layer), facts);
   block.norm(prefix + "ln_1", dim);
   block.matrix(prefix + "attn.c_attn.weight", {dim, 3, dim}, {"embed", "qkv", "heads"});
   block.bias(prefix + "attn.c_attn.bias", {3, dim}, {"qkv", "heads"});
@@ -83,25 +84,21 @@ std::string block_prefix(int64_t layer) {
   return concat("transformer.h.", layer, ".");
 }
 
-sharding::Interval stage_layers(const Config& config, int64_t stage, int64_t stages) {
-  return sharding::interval(config.n_layers, stage, stages);
-}
-
 std::vector<ParameterFacts> stage_facts(const Config& config, int64_t stage, int64_t stages) {
   const Shape table = {config.vocab_size, config.dim};
   std::vector<ParameterFacts> facts;
   if (stage == 0) {
-    Unit embedding("embedding", facts);
+    Unit embedding(std::string(decoder::kEmbeddingUnit), facts);
     embedding.matrix("transformer.wte.weight", table, {"vocab", "embed"});
     embedding.matrix(
         "transformer.wpe.weight", {config.n_positions, config.dim}, {"positions", "embed"});
   }
-  const sharding::Interval layers = stage_layers(config, stage, stages);
+  const sharding::Interval layers = decoder::stage_layers(config.n_layers, stage, stages);
   for (int64_t layer = layers.begin; layer < layers.end; ++layer) {
     append_block(config, layer, facts);
   }
   if (stage == stages - 1) {
-    Unit head("head", facts);
+    Unit head(std::string(decoder::kHeadUnit), facts);
     head.norm("transformer.ln_f", config.dim);
     head.matrix("lm_head.weight", table, {"vocab", "embed"});
     facts.back().tied_to = config.tie_embeddings ? "transformer.wte.weight" : "";

@@ -13,13 +13,9 @@
 #include <vector>
 
 #include "models/gpt2/config.h"
-#include "parallel/sharding/interval.h"
 #include "parallel/sharding/parameter_facts.h"
 
 namespace brigade::gpt2 {
-
-/// Blocks of stage `stage` of `stages`: floor intervals.
-sharding::Interval stage_layers(const Config& config, int64_t stage, int64_t stages);
 
 /// All uses of parameters on one stage, in forward order. A tied head is a use of its own, tied to
 /// the embedding.

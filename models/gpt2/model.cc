@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/gpt2/model.h"
 
+#include "models/gpt2/activation_bytes.h"
 #include "models/gpt2/facts.h"
 #include "models/gpt2/stage.h"
 #include "parallel/base/text.h"
@@ -35,6 +36,10 @@ int64_t Gpt2Model::parameter_count() const {
 
 double Gpt2Model::flops_per_token(int64_t sequence) const {
   return gpt2::flops_per_token(config_, sequence);
+}
+
+decoder::ModelActivations Gpt2Model::activations(const decoder::ActivationShape& shape) const {
+  return activation_bytes(config_, shape);
 }
 
 std::vector<sharding::ParameterFacts> Gpt2Model::stage_facts(int64_t stage, int64_t stages) const {

@@ -16,6 +16,7 @@ class Gpt2Model final : public decoder::Model {
   int64_t layers() const override { return config_.n_layers; }
   int64_t parameter_count() const override;
   double flops_per_token(int64_t sequence) const override;
+  decoder::ModelActivations activations(const decoder::ActivationShape& shape) const override;
   std::vector<sharding::ParameterFacts> stage_facts(int64_t stage, int64_t stages) const override;
   std::vector<std::string> dropout_names() const override;
   std::unique_ptr<executor::Stage> make_stage(const decoder::StagePlace& place,

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "models/decoder/units.h"
 #include "models/gpt2/facts.h"
 #include "parallel/base/text.h"
 #include "parallel/tensor/casts.h"
@@ -29,6 +30,7 @@ Gpt2Stage::Gpt2Stage(const Config& config,
     : config_(config),
       stage_(place.stage),
       stages_(place.stages),
+      units_(decoder::unit_names(config.n_layers, place.stage, place.stages)),
       stream_(program, place),
       parameters_(parameters) {}
 
@@ -36,19 +38,30 @@ sharding::TensorType Gpt2Stage::input_type(int64_t batch, int64_t sequence) cons
   return stream_.type(batch, sequence, config_.dim);
 }
 
-ShardedTensor Gpt2Stage::forward(const executor::Microbatch& microbatch,
+ShardedTensor Gpt2Stage::forward(size_t unit,
+                                 const executor::Microbatch& microbatch,
                                  const ShardedTensor& activation) {
-  const auto drop = [&](const ShardedTensor& x, const std::string& name) {
-    return stream_.drop(x, config_.dropout, microbatch.training, name);
-  };
-  ShardedTensor x = is_first() ? drop(embed(microbatch), kEmbeddingDropout) : activation;
-  const sharding::Interval layers = stage_layers(config_, stage_, stages_);
-  for (int64_t layer = layers.begin; layer < layers.end; ++layer) {
-    const std::string prefix = block_prefix(layer);
-    x = x + drop(attention(x, prefix), prefix + kAttentionDropout);
-    x = x + drop(feed_forward(x, prefix), prefix + kFeedForwardDropout);
+  const std::string& name = units_.at(unit);
+  if (name == decoder::kEmbeddingUnit) {
+    return drop(embed(microbatch), microbatch, kEmbeddingDropout);
   }
-  return is_last() ? losses(x, microbatch) : x;
+  return name == decoder::kHeadUnit ? losses(activation, microbatch)
+                                    : block(activation, microbatch, decoder::layer_of(name));
+}
+
+ShardedTensor Gpt2Stage::block(const ShardedTensor& x,
+                               const executor::Microbatch& microbatch,
+                               int64_t layer) const {
+  const std::string prefix = block_prefix(layer);
+  const ShardedTensor attended =
+      x + drop(attention(x, prefix), microbatch, prefix + kAttentionDropout);
+  return attended + drop(feed_forward(attended, prefix), microbatch, prefix + kFeedForwardDropout);
+}
+
+ShardedTensor Gpt2Stage::drop(const ShardedTensor& x,
+                              const executor::Microbatch& microbatch,
+                              const std::string& name) const {
+  return stream_.drop(x, config_.dropout, microbatch.training, name);
 }
 
 ShardedTensor Gpt2Stage::embed(const executor::Microbatch& microbatch) const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "models/decoder/units.h"
 #include "parallel/base/text.h"
 
 namespace brigade::llama {
@@ -46,7 +47,7 @@ ParameterFacts gain(std::string name, int64_t dim, std::string unit) {
 
 void append_block(const Config& config, int64_t layer, std::vector<ParameterFacts>& facts) {
   const std::string prefix = concat("model.layers.", layer, ".");
-  const std::string unit = concat("block.", layer);
+  const std::string unit = decoder::block_unit(layer);
   const int64_t kv_dim = config.n_kv_heads * config.head_size();
   // Outputs that add to the residual stream start smaller with depth (Radford et al., 2019).
   const double residual = kDeviation / std::sqrt(2.0 * static_cast<double>(config.n_layers));
@@ -91,24 +92,24 @@ void append_block(const Config& config, int64_t layer, std::vector<ParameterFact
 
 }  // namespace
 
-sharding::Interval stage_layers(const Config& config, int64_t stage, int64_t stages) {
-  return sharding::interval(config.n_layers, stage, stages);
-}
-
 std::vector<ParameterFacts> stage_facts(const Config& config, int64_t stage, int64_t stages) {
   const Shape table = {config.vocab_size, config.dim};
   std::vector<ParameterFacts> facts;
   if (stage == 0) {
-    facts.push_back(
-        matrix("model.embed_tokens.weight", table, {"vocab", "embed"}, kDeviation, "embedding"));
+    facts.push_back(matrix("model.embed_tokens.weight",
+                           table,
+                           {"vocab", "embed"},
+                           kDeviation,
+                           std::string(decoder::kEmbeddingUnit)));
   }
-  const sharding::Interval layers = stage_layers(config, stage, stages);
+  const sharding::Interval layers = decoder::stage_layers(config.n_layers, stage, stages);
   for (int64_t layer = layers.begin; layer < layers.end; ++layer) {
     append_block(config, layer, facts);
   }
   if (stage == stages - 1) {
-    facts.push_back(gain("model.norm.weight", config.dim, "head"));
-    facts.push_back(matrix("lm_head.weight", table, {"vocab", "embed"}, kDeviation, "head"));
+    facts.push_back(gain("model.norm.weight", config.dim, std::string(decoder::kHeadUnit)));
+    facts.push_back(matrix(
+        "lm_head.weight", table, {"vocab", "embed"}, kDeviation, std::string(decoder::kHeadUnit)));
     facts.back().tied_to = config.tie_embeddings ? "model.embed_tokens.weight" : "";
   }
   return facts;

@@ -7,14 +7,9 @@
 #include <vector>
 
 #include "models/llama/config.h"
-#include "parallel/sharding/interval.h"
 #include "parallel/sharding/parameter_facts.h"
 
 namespace brigade::llama {
-
-/// Blocks of stage `stage` of `stages`: floor intervals, so sizes differ by at most one and every
-/// block is on one stage.
-sharding::Interval stage_layers(const Config& config, int64_t stage, int64_t stages);
 
 /// All uses of parameters on one stage, in forward order. A tied head is a use of its own, tied_to
 /// the embedding.

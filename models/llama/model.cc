@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/llama/model.h"
 
+#include "models/llama/activation_bytes.h"
 #include "models/llama/facts.h"
 #include "models/llama/stage.h"
 #include "parallel/base/text.h"
@@ -33,6 +34,10 @@ int64_t LlamaModel::parameter_count() const {
 
 double LlamaModel::flops_per_token(int64_t sequence) const {
   return llama::flops_per_token(config_, sequence);
+}
+
+decoder::ModelActivations LlamaModel::activations(const decoder::ActivationShape& shape) const {
+  return activation_bytes(config_, shape);
 }
 
 std::vector<sharding::ParameterFacts> LlamaModel::stage_facts(int64_t stage, int64_t stages) const {

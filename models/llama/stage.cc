@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "models/llama/facts.h"
+#include "models/decoder/units.h"
 #include "parallel/base/text.h"
 #include "parallel/tensor/casts.h"
 #include "parallel/tensor/ops/attention.h"
@@ -27,6 +27,7 @@ LlamaStage::LlamaStage(const Config& config,
     : config_(config),
       stage_(place.stage),
       stages_(place.stages),
+      units_(decoder::unit_names(config.n_layers, place.stage, place.stages)),
       stream_(program, place),
       parameters_(parameters),
       rotary_(tensor::rotary_table(place.sequence, config.head_size(), config.rope_theta)) {}
@@ -35,16 +36,21 @@ sharding::TensorType LlamaStage::input_type(int64_t batch, int64_t sequence) con
   return stream_.type(batch, sequence, config_.dim);
 }
 
-ShardedTensor LlamaStage::forward(const executor::Microbatch& microbatch,
+ShardedTensor LlamaStage::forward(size_t unit,
+                                  const executor::Microbatch& microbatch,
                                   const ShardedTensor& activation) {
-  ShardedTensor x = is_first() ? embed(microbatch) : activation;
-  const sharding::Interval layers = stage_layers(config_, stage_, stages_);
-  for (int64_t layer = layers.begin; layer < layers.end; ++layer) {
-    const std::string prefix = concat("model.layers.", layer, ".");
-    x = tensor::add(x, attention(x, prefix));
-    x = tensor::add(x, feed_forward(x, prefix));
+  const std::string& name = units_.at(unit);
+  if (name == decoder::kEmbeddingUnit) {
+    return embed(microbatch);
   }
-  return is_last() ? losses(x, microbatch) : x;
+  return name == decoder::kHeadUnit ? losses(activation, microbatch)
+                                    : block(activation, decoder::layer_of(name));
+}
+
+ShardedTensor LlamaStage::block(const ShardedTensor& x, int64_t layer) const {
+  const std::string prefix = concat("model.layers.", layer, ".");
+  const ShardedTensor attended = tensor::add(x, attention(x, prefix));
+  return tensor::add(attended, feed_forward(attended, prefix));
 }
 
 ShardedTensor LlamaStage::embed(const executor::Microbatch& microbatch) const {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "models/decoder/residual_stream.h"
 #include "models/llama/config.h"
@@ -30,11 +31,14 @@ class LlamaStage final : public executor::Stage {
   bool is_first() const override { return stage_ == 0; }
   bool is_last() const override { return stage_ == stages_ - 1; }
   sharding::TensorType input_type(int64_t batch, int64_t sequence) const override;
-  tensor::ShardedTensor forward(const executor::Microbatch& microbatch,
+  const std::vector<std::string>& units() const override { return units_; }
+  tensor::ShardedTensor forward(size_t unit,
+                                const executor::Microbatch& microbatch,
                                 const tensor::ShardedTensor& activation) override;
 
  private:
   tensor::ShardedTensor embed(const executor::Microbatch& microbatch) const;
+  tensor::ShardedTensor block(const tensor::ShardedTensor& x, int64_t layer) const;
   tensor::ShardedTensor attention(const tensor::ShardedTensor& x, const std::string& prefix) const;
   tensor::ShardedTensor feed_forward(const tensor::ShardedTensor& x,
                                      const std::string& prefix) const;
@@ -45,6 +49,7 @@ class LlamaStage final : public executor::Stage {
   Config config_;
   int64_t stage_;
   int64_t stages_;
+  std::vector<std::string> units_;
   decoder::ResidualStream stream_;
   zero::ParameterSet& parameters_;
   tensor::RotaryTable rotary_;

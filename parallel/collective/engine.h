@@ -23,7 +23,8 @@ namespace brigade::collective {
 /// Shared by the world, its groups and their works, which may be destroyed in any order.
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
-  explicit Engine(std::unique_ptr<transport::Endpoint> endpoint) : endpoint_(std::move(endpoint)) {}
+  explicit Engine(std::unique_ptr<transport::Endpoint> endpoint)
+      : endpoint_(std::move(endpoint)), scratch_(endpoint_->buffers()) {}
 
   transport::Endpoint& endpoint() { return *endpoint_; }
   const transport::Endpoint& endpoint() const { return *endpoint_; }

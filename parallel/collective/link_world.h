@@ -27,6 +27,9 @@ class LinkWorld final : public World {
   void abort(const Error& error) override;
   std::optional<Error> failure() const override;
   void close() override;
+  transport::BufferBytes buffer_bytes() const override {
+    return engine_->endpoint().buffers().bytes();
+  }
   /// Leaves at once, without a goodbye unless close() said it: what destruction does.
   void vanish() { engine_->endpoint().vanish(); }
 

@@ -26,6 +26,9 @@ namespace brigade::collective {
 
 class Operation {
  public:
+  /// Pieces of a reduction that arrive ahead of their join, from each other member.
+  static constexpr size_t kWindow = 4;
+
   /// `sequence` numbers the group's collectives; for messages it is the tag.
   Operation(std::shared_ptr<const Group> group,
             uint64_t sequence,
@@ -57,8 +60,6 @@ class Operation {
   std::string text() const;
 
  private:
-  static constexpr size_t kWindow = 4;
-
   struct Slot {
     transport::Completion arrived;
     std::vector<ScratchPool::Block> blocks;  // per other member, in member order

@@ -15,12 +15,14 @@ constexpr std::align_val_t kAlignment{64};
 
 void ScratchPool::Block::Free::operator()(std::byte* bytes) const noexcept {
   ::operator delete[](bytes, kAlignment);
+  count->remove(kBlockBytes);
 }
 
 ScratchPool::Block ScratchPool::take() {
   if (free_.empty()) {
-    return {std::unique_ptr<std::byte[], Block::Free>(
-        static_cast<std::byte*>(::operator new[](kBlockBytes, kAlignment)))};
+    auto* const bytes = static_cast<std::byte*>(::operator new[](kBlockBytes, kAlignment));
+    count_.add(kBlockBytes);
+    return {std::unique_ptr<std::byte[], Block::Free>(bytes, Block::Free(count_))};
   }
   Block block = std::move(free_.back());
   free_.pop_back();

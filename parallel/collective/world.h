@@ -16,6 +16,7 @@
 
 #include "parallel/base/result.h"
 #include "parallel/collective/communicator.h"
+#include "parallel/transport/buffer_count.h"
 
 namespace brigade::collective {
 
@@ -51,6 +52,11 @@ class World {
   /// Says goodbye, so that leaving is not taken for dying. Not collective: returns without waiting
   /// for peers' goodbyes once what was sent has left.
   virtual void close() = 0;
+
+  /// What messages hold beside the callers' memory, now and at most: blocks for terms that wait to
+  /// be joined (those kept for the next operation too), copies of messages whose sender went on,
+  /// short ones that came early, and 16 KiB to read into per connection.
+  virtual transport::BufferBytes buffer_bytes() const = 0;
 };
 
 /// Worlds of `size` ranks inside this process, joined by in-process links; element r is rank r's

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/executor/executor.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "parallel/base/check.h"
@@ -13,12 +11,6 @@ namespace brigade::executor {
 namespace {
 
 using schedule::Action;
-using schedule::ActionKind;
-
-bool belongs_to_evaluation(const Action& action) {
-  return action.kind == ActionKind::kForward || action.kind == ActionKind::kSendActivation ||
-         action.kind == ActionKind::kReceiveActivation;
-}
 
 Result<void> check_tokens(const Batch& batch) {
   if (batch.trained_tokens > 0) {
@@ -72,6 +64,7 @@ Executor::Executor(Context context) : impl_(new Impl{std::move(context)}) {
   BRIGADE_CHECK(given.program != nullptr && given.stage != nullptr && given.parameters != nullptr &&
                 given.world != nullptr);
   BRIGADE_CHECK(given.tied_owned.empty() || given.pipeline != nullptr);
+  BRIGADE_CHECK(given.keep.empty() || given.keep.size() == given.stage->units().size());
 }
 
 Executor::~Executor() = default;
@@ -106,8 +99,7 @@ Result<double> Executor::evaluate(const std::vector<Action>& actions, const Batc
     return fail(checked.error());
   }
   impl_->clear();
-  std::copy_if(
-      actions.begin(), actions.end(), std::back_inserter(impl_->actions), belongs_to_evaluation);
+  impl_->actions = actions;
   impl_->batch = batch;
   impl_->step = std::make_unique<Step>(impl_->context, impl_->actions, impl_->batch, nullptr);
   if (Result<void> done = impl_->run(); !done) {

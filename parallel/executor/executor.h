@@ -8,8 +8,10 @@
 /// Activations and gradients move between stages as tagged messages (microbatch, direction); sends
 /// never block, receives are posted before they are needed.
 ///
-/// In flight:     one entry per microbatch. Its backward frees the activations; the entry itself
-///                lives until the gradient of its input is sent.
+/// The lists are of units (schedule/units.h): gathers and reductions run where they stand.
+///
+/// In flight:     one entry per microbatch and unit, freed by its backward. A recomputed unit keeps
+///                its input alone, or that and its products, and runs its forward again then.
 /// Failure:       whatever libtorch, a kernel or a communicator throws in a step comes back as an
 ///                Error that names rank, action and microbatch. What was posted stays pending until
 ///                the next step or the executor's end, so that the caller can abort the world with
@@ -33,6 +35,13 @@
 
 namespace brigade::executor {
 
+/// What a unit keeps from its forward for its backward.
+enum class Keep : uint8_t {
+  kAll,       ///< everything that its ops save
+  kProducts,  ///< its input and the results of its matrix products: the rest is computed again
+  kInput      ///< its input: all of it is computed again
+};
+
 struct Context {
   tensor::Program* program = nullptr;  ///< over the stage's own sub-mesh
   Stage* stage = nullptr;
@@ -46,6 +55,8 @@ struct Context {
   /// Parameters of this stage that the last stage uses as well, tied (facts.tied_to there names
   /// them). The owner is on the first stage.
   std::vector<std::string> tied_owned;
+  /// Per unit of the stage; empty: kAll.
+  std::vector<Keep> keep = {};
 };
 
 /// This rank's share of one step.
@@ -85,7 +96,8 @@ class Executor {
                               const Batch& batch,
                               const Update& update);
 
-  /// Forwards alone, without history: the mean loss over the trained tokens.
+  /// Forwards alone (schedule::forwards_of), without history: the mean loss over the trained
+  /// tokens.
   Result<double> evaluate(const std::vector<schedule::Action>& actions, const Batch& batch);
 
  private:

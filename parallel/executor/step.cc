@@ -43,7 +43,14 @@ Step::Step(const Context& context,
       batch_(batch),
       update_(update),
       messages_(context.pipeline),
-      in_flight_(batch.microbatches.size()) {}
+      in_flight_(batch.microbatches.size()) {
+  for (const std::string& unit : context.stage->units()) {
+    units_.push_back(context.parameters->unit(unit));
+  }
+  for (InFlight& flight : in_flight_) {
+    flight.units.resize(units_.size());
+  }
+}
 
 void Step::perform(size_t index) {
   const c10::AutoGradMode history(trains());
@@ -57,6 +64,10 @@ void Step::perform(size_t index) {
     case ActionKind::kReceiveActivation: return receive_activation(action);
     case ActionKind::kSendGradient: return send_gradient(action);
     case ActionKind::kReceiveGradient: return receive_gradient(action);
+    case ActionKind::kUnshard: return context_.parameters->unshard(parameters_of(action));
+    case ActionKind::kReshard: return context_.parameters->reshard(parameters_of(action));
+    case ActionKind::kReduceUnit:
+      return value_or_throw(context_.parameters->reduce(parameters_of(action)));
     case ActionKind::kReduceGradients: return value_or_throw(context_.parameters->reduce());
     case ActionKind::kExchangeTied: return exchange_tied();
     case ActionKind::kGradientNorm: return measure();
@@ -80,6 +91,21 @@ const Microbatch& Step::microbatch(const Action& action) const {
   BRIGADE_CHECK(
       index < batch_.microbatches.size(), schedule::to_string(action), batch_.microbatches.size());
   return batch_.microbatches[index];
+}
+
+size_t Step::parameters_of(const Action& action) const {
+  const auto unit = static_cast<size_t>(action.unit);
+  BRIGADE_CHECK(unit < units_.size(), "an action of no unit:", schedule::to_string(action));
+  return units_[unit];
+}
+
+Keep Step::keep(const Action& action) const {
+  return context_.keep.empty() || !trains() ? Keep::kAll
+                                            : context_.keep[static_cast<size_t>(action.unit)];
+}
+
+bool Step::ends_model(const Action& action) const {
+  return context_.stage->is_last() && static_cast<size_t>(action.unit) + 1 == units_.size();
 }
 
 void Step::post_receives() {
@@ -107,9 +133,9 @@ void Step::post_receives() {
 at::Tensor Step::receive_buffer(const Action& action) {
   if (action.kind == ActionKind::kReceiveGradient) {
     // The dual type has the local shape and dtype of the output, which its forward makes known.
-    const tensor::ShardedTensor& output = in_flight(action).output;
-    return output.defined() ? at::empty(output.local().sizes(), output.local().scalar_type())
-                            : at::Tensor();
+    const InFlight& flight = in_flight(action);
+    return flight.output_sizes.empty() ? at::Tensor()
+                                       : at::empty(flight.output_sizes, flight.output_options);
   }
   const at::Tensor& tokens = microbatch(action).tokens;
   const sharding::TensorType type = context_.stage->input_type(tokens.size(0), tokens.size(1));
@@ -119,57 +145,102 @@ at::Tensor Step::receive_buffer(const Action& action) {
 
 void Step::receive_activation(const Action& action) {
   const at::Tensor& tokens = microbatch(action).tokens;
-  in_flight(action).input =
+  in_flight(action).activation =
       tensor::ShardedTensor(*context_.program,
                             context_.stage->input_type(tokens.size(0), tokens.size(1)),
-                            messages_.take().requires_grad_(trains()));
+                            messages_.take());
 }
 
 void Step::receive_gradient(const Action& action) {
   BRIGADE_CHECK(messages_.posted_receives() > 0, schedule::to_string(action));
-  in_flight(action).output_gradient = messages_.take();
+  in_flight(action).gradient = messages_.take();
 }
 
 void Step::send_activation(const Action& action) {
-  InFlight& flight = in_flight(action);
-  messages_.send(flight.output.local(), action.peer, tag_of(action, Direction::kActivation));
-  if (!trains()) {
-    flight = {};
-  }
+  const tensor::ShardedTensor output = std::exchange(in_flight(action).activation, {});
+  messages_.send(output.local(), action.peer, tag_of(action, Direction::kActivation));
 }
 
 void Step::send_gradient(const Action& action) {
-  InFlight& flight = in_flight(action);
-  messages_.send(flight.input_gradient, action.peer, tag_of(action, Direction::kGradient));
-  flight = {};
+  messages_.send(std::exchange(in_flight(action).gradient, {}),
+                 action.peer,
+                 tag_of(action, Direction::kGradient));
 }
 
 void Step::forward(const Action& action) {
+  value_or_throw(context_.parameters->wait_whole(parameters_of(action)));
   InFlight& flight = in_flight(action);
-  BRIGADE_CHECK(flight.input.defined() != context_.stage->is_first(), schedule::to_string(action));
-  flight.output = context_.stage->forward(microbatch(action), flight.input);
-  if (context_.stage->is_last()) {
-    add_losses(flight.output.local());
-    if (!trains()) {
-      flight = {};
-    }
+  UnitInFlight& unit = flight.units[static_cast<size_t>(action.unit)];
+  const bool begins_model = context_.stage->is_first() && action.unit == 0;
+  BRIGADE_CHECK(flight.activation.defined() != begins_model, schedule::to_string(action));
+  if (!begins_model) {
+    const tensor::ShardedTensor& input = flight.activation;
+    unit.input = tensor::ShardedTensor(
+        *context_.program, &input.record(), input.local().detach().requires_grad_(trains()));
+  }
+  const tensor::ShardedTensor output = run_unit(action, unit);
+  if (ends_model(action)) {
+    add_losses(output.local());
+    flight.activation = {};
+  } else {
+    flight.activation =
+        tensor::ShardedTensor(*context_.program, &output.record(), output.local().detach());
+  }
+  if (static_cast<size_t>(action.unit) + 1 == units_.size()) {
+    flight.output_sizes = output.local().sizes().vec();
+    flight.output_options = output.local().options().requires_grad(false);
+  }
+  if (!trains()) {
+    unit = {};
+  } else if (keep(action) == Keep::kAll) {
+    unit.output = output;
   }
 }
 
+tensor::ShardedTensor Step::run_unit(const Action& action, UnitInFlight& unit) {
+  const auto index = static_cast<size_t>(action.unit);
+  const Microbatch& rows = microbatch(action);
+  if (keep(action) == Keep::kAll) {
+    return context_.stage->forward(index, rows, unit.input);
+  }
+  const c10::NoGradGuard no_history;
+  if (keep(action) == Keep::kInput) {
+    return context_.stage->forward(index, rows, unit.input);
+  }
+  const tensor::ProductScope products(
+      *context_.program, unit.products, tensor::ProductScope::Mode::kKeep);
+  return context_.stage->forward(index, rows, unit.input);
+}
+
+tensor::ShardedTensor Step::run_unit_again(const Action& action, UnitInFlight& unit) {
+  const auto index = static_cast<size_t>(action.unit);
+  if (keep(action) == Keep::kInput) {
+    return context_.stage->forward(index, microbatch(action), unit.input);
+  }
+  const tensor::ProductScope products(
+      *context_.program, unit.products, tensor::ProductScope::Mode::kReuse);
+  return context_.stage->forward(index, microbatch(action), unit.input);
+}
+
 void Step::backward(const Action& action) {
+  const size_t parameters = parameters_of(action);
+  value_or_throw(context_.parameters->wait_whole(parameters));
   InFlight& flight = in_flight(action);
-  const at::Tensor output = std::exchange(flight.output, {}).local();
-  at::Tensor gradient = std::exchange(flight.output_gradient, {});
-  if (context_.stage->is_last()) {
+  UnitInFlight unit = std::exchange(flight.units[static_cast<size_t>(action.unit)], {});
+  const at::Tensor output =
+      (keep(action) == Keep::kAll ? std::exchange(unit.output, {}) : run_unit_again(action, unit))
+          .local();
+  at::Tensor gradient = std::exchange(flight.gradient, {});
+  if (ends_model(action)) {
     // The one division of the loss (law 3).
     gradient = at::full_like(output, 1.0 / static_cast<double>(batch_.trained_tokens));
   }
   torch::autograd::backward({output}, {gradient});
-  context_.parameters->accumulate(action.microbatch.value(),
-                                  static_cast<int64_t>(batch_.microbatches.size()));
-  if (flight.input.defined()) {
-    const at::Tensor input = std::exchange(flight.input, {}).local();
-    flight.input_gradient = input.grad().defined() ? input.grad() : at::zeros_like(input);
+  context_.parameters->accumulate(
+      parameters, action.microbatch.value(), static_cast<int64_t>(batch_.microbatches.size()));
+  if (unit.input.defined()) {
+    const at::Tensor input = unit.input.local();
+    flight.gradient = input.grad().defined() ? input.grad() : at::zeros_like(input);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "parallel/executor/agreement.h"
 #include "parallel/executor/executor.h"
 #include "parallel/executor/messages.h"
+#include "parallel/tensor/kept_products.h"
 
 namespace brigade::executor {
 
@@ -31,12 +32,21 @@ class Step {
   const ExactSum& loss() const { return terms_.loss; }
 
  private:
-  /// A microbatch between its forward and its backward.
+  /// A unit of a microbatch between its forward and its backward.
+  struct UnitInFlight {
+    tensor::ShardedTensor input;    ///< a leaf; undefined for the first unit of the first stage
+    tensor::ShardedTensor output;   ///< with its history; undefined where that is computed again
+    tensor::KeptProducts products;  ///< of a unit that keeps them
+  };
+
   struct InFlight {
-    tensor::ShardedTensor input;  ///< a leaf; undefined on the first stage
-    tensor::ShardedTensor output;
-    at::Tensor output_gradient;  ///< received
-    at::Tensor input_gradient;   ///< to be sent
+    std::vector<UnitInFlight> units;
+    tensor::ShardedTensor
+        activation;  ///< of the unit done last, without history; at first what was
+                     ///< received, at last what is sent
+    at::TensorOptions output_options;  ///< of the last unit's, once it is done
+    std::vector<int64_t> output_sizes;
+    at::Tensor gradient;  ///< received, then handed from unit to unit, then sent
   };
 
   InFlight& in_flight(const schedule::Action& action);
@@ -53,6 +63,12 @@ class Step {
   void send_gradient(const schedule::Action& action);
   void forward(const schedule::Action& action);
   void backward(const schedule::Action& action);
+  tensor::ShardedTensor run_unit(const schedule::Action& action, UnitInFlight& unit);
+  tensor::ShardedTensor run_unit_again(const schedule::Action& action, UnitInFlight& unit);
+  Keep keep(const schedule::Action& action) const;
+  /// The parameters' index of a unit of the stage.
+  size_t parameters_of(const schedule::Action& action) const;
+  bool ends_model(const schedule::Action& action) const;
   void add_losses(const at::Tensor& losses);
   void exchange_tied();
   void measure();
@@ -64,7 +80,8 @@ class Step {
   const Batch& batch_;
   const Update* update_;
   Messages messages_;
-  size_t next_receive_ = 0;  // the first action that may still be a receive to post
+  std::vector<size_t> units_;  // index among the parameters' units, of each unit of the stage
+  size_t next_receive_ = 0;    // the first action that may still be a receive to post
   std::vector<InFlight> in_flight_;
   LocalTerms terms_;
   StepResult result_;

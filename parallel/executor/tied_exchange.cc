@@ -63,10 +63,10 @@ void send_tied_weights(const Context& context, Messages& messages) {
   const c10::NoGradGuard no_history;
   for (const std::string& owned : context.tied_owned) {
     const int64_t last_stage = context.pipeline->size() - 1;
-    messages.send(context.parameters->weight_data(owned), last_stage, tag_of(owned));
+    messages.send(context.parameters->stored_weight(owned), last_stage, tag_of(owned));
   }
   for (const ParameterFacts* use : uses_elsewhere(context)) {
-    at::Tensor weight = context.parameters->weight_data(use->name);
+    at::Tensor weight = context.parameters->stored_weight(use->name);
     weight.copy_(receive_like(weight, messages, kOwnerStage, tag_of(use->tied_to)));
   }
 }

@@ -14,7 +14,10 @@ std::string_view to_string(ActionKind kind) {
     case ActionKind::kReceiveActivation: return "RECV_F";
     case ActionKind::kSendGradient: return "SEND_B";
     case ActionKind::kReceiveGradient: return "RECV_B";
-    case ActionKind::kReduceGradients: return "REDUCE_GRAD";
+    case ActionKind::kUnshard: return "UNSHARD";
+    case ActionKind::kReshard: return "RESHARD";
+    case ActionKind::kReduceUnit: return "REDUCE_GRAD";
+    case ActionKind::kReduceGradients: return "END_REDUCE";
     case ActionKind::kExchangeTied: return "EXCHANGE_TIED";
     case ActionKind::kGradientNorm: return "NORM";
     case ActionKind::kOptimizerStep: return "OPT_STEP";
@@ -35,8 +38,13 @@ bool is_receive(ActionKind kind) {
   return kind == ActionKind::kReceiveActivation || kind == ActionKind::kReceiveGradient;
 }
 
+bool is_of_unit(ActionKind kind) {
+  return kind == ActionKind::kUnshard || kind == ActionKind::kReshard ||
+         kind == ActionKind::kReduceUnit;
+}
+
 bool is_tail(ActionKind kind) {
-  return !is_compute(kind) && !is_send(kind) && !is_receive(kind);
+  return !is_compute(kind) && !is_send(kind) && !is_receive(kind) && !is_of_unit(kind);
 }
 
 std::string to_string(const Action& action) {
@@ -47,6 +55,9 @@ std::string to_string(const Action& action) {
   text += to_string(action.kind);
   if (action.microbatch.value() >= 0) {
     text += std::to_string(action.microbatch.value());
+  }
+  if (action.unit >= 0) {
+    text += "." + std::to_string(action.unit);
   }
   return text;
 }

@@ -159,7 +159,7 @@ Result<void> check_tail(const Schedule& schedule) {
                            " expected ",
                            next < kTail.size() ? to_string(kTail[next]) : "the end",
                            " there: the end of a step is ",
-                           "REDUCE_GRAD, EXCHANGE_TIED, NORM, OPT_STEP, GATHER_PARAMS, each once"));
+                           "END_REDUCE, EXCHANGE_TIED, NORM, OPT_STEP, GATHER_PARAMS, each once"));
       }
     }
     if (next < kTail.size()) {

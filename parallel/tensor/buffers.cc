@@ -33,6 +33,11 @@ at::ScalarType scalar_type_of(DType dtype) {
   BRIGADE_CHECK(false, static_cast<int>(dtype));
 }
 
+at::Tensor shape_alone(at::IntArrayRef sizes, const at::TensorOptions& options) {
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  return at::zeros({1}, options).expand(sizes);
+}
+
 collective::Span bytes_of(const at::Tensor& tensor) {
   BRIGADE_CHECK(tensor.is_contiguous() && tensor.device().is_cpu(), tensor.sizes());
   return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};

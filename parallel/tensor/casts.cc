@@ -6,6 +6,8 @@
 
 #include <ATen/ATen.h>
 
+#include "parallel/base/check.h"
+#include "parallel/tensor/buffers.h"
 #include "parallel/tensor/move.h"
 #include "parallel/tensor/node.h"
 #include "parallel/tensor/plan_key.h"
@@ -67,6 +69,24 @@ ShardedTensor cast(const ShardedTensor& tensor, const PlannedCasts& casts) {
     local = apply(tensor.program(), step, local);
   }
   return ShardedTensor(tensor.program(), casts.to, std::move(local));
+}
+
+ShardedTensor recast(const ShardedTensor& tensor,
+                     const PlannedCasts& casts,
+                     const at::Tensor& result) {
+  BRIGADE_CHECK(!casts.steps.empty());
+  Program& program = tensor.program();
+  at::Tensor local = tensor.local();
+  for (const PlannedCast& step : casts.steps) {
+    at::Tensor next = &step == &casts.steps.back()
+                          ? result.detach()
+                          : shape_alone(local_shape(program, step.to->type), result.options());
+    if (needs_gradient({local})) {
+      record(make_node<CastNode>(program, step), {local}, next);
+    }
+    local = std::move(next);
+  }
+  return ShardedTensor(program, casts.to, std::move(local));
 }
 
 ShardedTensor reshard(const ShardedTensor& tensor,

@@ -17,6 +17,12 @@ namespace brigade::tensor {
 /// Runs planned casts one after another.
 ShardedTensor cast(const ShardedTensor& tensor, const PlannedCasts& casts);
 
+/// The same history without the forward's work: `result` is what the casts gave before. Of `tensor`
+/// only the history counts.
+ShardedTensor recast(const ShardedTensor& tensor,
+                     const PlannedCasts& casts,
+                     const at::Tensor& result);
+
 /// `tensor` with another spec: plans, casts. Memoised by (type, spec, reason). The reason goes to
 /// the ledger.
 ShardedTensor reshard(const ShardedTensor& tensor,

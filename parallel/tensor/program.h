@@ -36,6 +36,8 @@
 
 namespace brigade::tensor {
 
+class ProductScope;
+
 class Program {
  public:
   /// Makes the communicator of some ranks of the mesh, given in group order; called once per set of
@@ -54,6 +56,9 @@ class Program {
   Ledger& ledger() { return ledger_; }
   Trace& trace() { return trace_; }
   const Ledger& ledger() const { return ledger_; }
+  /// Where products are kept or reused now (kept_products.h); null outside of such a scope.
+  ProductScope* products() const { return products_; }
+  void set_products(ProductScope* scope) { products_ = scope; }
 
   /// This rank's group along `axes`, members ordered by their flattened index, first axis major.
   /// Made at first use, which every member reaches at the same point of the program.
@@ -91,6 +96,7 @@ class Program {
   MatmulTable matmul_;
   Ledger ledger_;
   Trace trace_;
+  ProductScope* products_ = nullptr;
   std::optional<std::chrono::milliseconds> timeout_;
   std::map<mesh::AxisNames, std::unique_ptr<collective::Communicator>> groups_;
   std::unordered_map<sharding::TensorType, TypeRecord, Hash<sharding::TensorType>> records_;

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "parallel/base/result.h"
+#include "parallel/transport/buffer_count.h"
 #include "parallel/transport/message.h"
 #include "parallel/transport/spans.h"
 
@@ -104,6 +105,9 @@ class Endpoint {
 
   virtual int64_t rank() const = 0;
   virtual int64_t size() const = 0;
+  /// Counts the endpoint's own buffers: what it reads into, short messages that came early, copies
+  /// of those whose sender went on. Others may count theirs here too.
+  virtual BufferCount& buffers() = 0;
 
   virtual void post(Transfer& transfer) = 0;
   /// Sets what was posted in motion; call it after a batch of post().

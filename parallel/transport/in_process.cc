@@ -35,7 +35,7 @@ struct RouteHash {
 struct Detached {
   Transfer transfer;
   Completion nobody;
-  std::vector<std::byte> bytes;
+  CountedBytes bytes;
 };
 
 struct Slot {
@@ -49,6 +49,7 @@ class Hub {
   explicit Hub(int64_t size) : seats_(static_cast<size_t>(size)) {}
 
   int64_t size() const { return static_cast<int64_t>(seats_.size()); }
+  BufferCount& buffers(int64_t rank) { return seat(rank).buffers; }
   void post(int64_t rank, Transfer& transfer);
   void detach(int64_t rank, Transfer& send);
   void cancel(int64_t rank, Transfer& transfer);
@@ -72,6 +73,7 @@ class Hub {
     ConditionVariable changed;
     bool left = false;
     Activity activity;
+    BufferCount buffers;
   };
 
   Seat& seat(int64_t rank) { return seats_[static_cast<size_t>(rank)]; }
@@ -202,14 +204,14 @@ void Hub::detach(int64_t rank, Transfer& send) {
     return;
   }
   auto copied = std::make_unique<Detached>();
-  copied->bytes.resize(static_cast<size_t>(send.bytes));
-  copy(send.source, {Span(copied->bytes)});
+  copied->bytes = CountedBytes(buffers(rank), static_cast<size_t>(send.bytes));
+  copy(send.source, {copied->bytes.span()});
   copied->transfer.sending = true;
   copied->transfer.peer = send.peer;
   copied->transfer.key = send.key;
   copied->transfer.fingerprint = send.fingerprint;
   copied->transfer.bytes = send.bytes;
-  copied->transfer.source = {ConstSpan(copied->bytes)};
+  copied->transfer.source = {copied->bytes.span()};
   *place = &copied->transfer;
   detached_.emplace(&copied->transfer, std::move(copied));
   settle(rank, send, Transfer::State::kDone);
@@ -307,6 +309,7 @@ class InProcessEndpoint final : public Endpoint {
 
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return hub_->size(); }
+  BufferCount& buffers() override { return hub_->buffers(rank_); }
   void post(Transfer& transfer) override { hub_->post(rank_, transfer); }
   void flush() override {}
   void detach(Transfer& send) override { hub_->detach(rank_, send); }

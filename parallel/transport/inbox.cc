@@ -58,7 +58,7 @@ bool Inbox::post(Transfer& receive, std::vector<Arrival>& arrivals) {
     // Left where it is, claimed by nobody: the world is about to end.
     arrivals.push_back({&receive, Transfer::State::kMismatch});
   } else if (early->complete) {
-    copy({ConstSpan(early->bytes)}, receive.target);
+    copy({early->bytes.span()}, receive.target);
     arrivals.push_back({&receive, Transfer::State::kDone});
     forget(*early);
   } else {
@@ -70,12 +70,14 @@ bool Inbox::post(Transfer& receive, std::vector<Arrival>& arrivals) {
 void Inbox::prepare(Spans& buffers) {
   buffers.clear();
   if (!in_payload_) {
-    buffers.push_back(Span(stage_).subspan(staged_));
+    buffers.push_back(stage_.subspan(staged_));
     return;
   }
   if (pieces_.empty()) {
-    waste_.resize(kWasteBytes);
-    buffers.push_back(Span(waste_).first(std::min(missing_, kWasteBytes)));
+    if (waste_.span().empty()) {
+      waste_ = CountedBytes(count_, kWasteBytes);
+    }
+    buffers.push_back(waste_.span().first(std::min(missing_, kWasteBytes)));
     return;
   }
   size_t filled = piece_filled_;
@@ -86,7 +88,7 @@ void Inbox::prepare(Spans& buffers) {
     buffers.push_back(pieces_[i].subspan(filled));
     filled = 0;
   }
-  buffers.push_back(Span(stage_).first(kTailBytes));
+  buffers.push_back(stage_.first(kTailBytes));
 }
 
 void Inbox::skip_placed(size_t bytes) {
@@ -179,9 +181,9 @@ Result<void> Inbox::begin_message(const Frame& frame, std::vector<Arrival>& arri
     }
     auto early = std::make_unique<Early>();
     early->frame = frame;
-    early->bytes.resize(missing_);
+    early->bytes = CountedBytes(count_, missing_);
     early_ = early.get();
-    pieces_ = {Span(early->bytes)};
+    pieces_ = {early->bytes.span()};
     earlies_[frame.key].push_back(std::move(early));
     return {};
   }
@@ -220,7 +222,7 @@ void Inbox::finish(std::vector<Arrival>& arrivals, std::vector<Control>& control
 void Inbox::finish_early(std::vector<Arrival>& arrivals) {
   early_->complete = true;
   if (early_->claimed != nullptr) {
-    copy({ConstSpan(early_->bytes)}, early_->claimed->target);
+    copy({early_->bytes.span()}, early_->claimed->target);
     arrivals.push_back({early_->claimed, Transfer::State::kDone});
     forget(*early_);
   }

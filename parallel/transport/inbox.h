@@ -12,7 +12,6 @@
 /// take(), also without the lock.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -28,6 +27,13 @@ namespace brigade::transport {
 
 class Inbox {
  public:
+  /// Read ahead of the messages that they belong to.
+  static constexpr size_t kStageBytes = 16384;
+
+  /// `count` outlives it.
+  explicit Inbox(BufferCount& count)
+      : count_(count), stage_memory_(count, kStageBytes), stage_(stage_memory_.span()) {}
+
   /// A receive that ended, and how.
   struct Arrival {
     Transfer* transfer = nullptr;
@@ -51,7 +57,7 @@ class Inbox {
   /// A message that came before its receive.
   struct Early {
     Frame frame;
-    std::vector<std::byte> bytes;
+    CountedBytes bytes;
     bool complete = false;
     Transfer* claimed = nullptr;
   };
@@ -66,10 +72,11 @@ class Inbox {
   Early* unclaimed(const Key& key);
   void forget(const Early& early);
 
-  static constexpr size_t kStageBytes = 16384;
   static constexpr size_t kTailBytes = 4096;  // read along behind a payload: mostly the next header
 
-  std::array<std::byte, kStageBytes> stage_;
+  BufferCount& count_;
+  CountedBytes stage_memory_;
+  const Span stage_;
   size_t staged_ = 0;
 
   bool in_payload_ = false;
@@ -81,7 +88,7 @@ class Inbox {
   Transfer* target_ = nullptr;      // the receive that pieces_ belong to
   Early* early_ = nullptr;          // or the early message
   std::vector<std::byte> control_;  // or the control frame's payload
-  std::vector<std::byte> waste_;
+  CountedBytes waste_;
 
   std::unordered_map<Key, std::deque<Transfer*>, KeyHash> receives_;
   std::unordered_map<Key, EarlyQueue, KeyHash> earlies_;

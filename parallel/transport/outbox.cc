@@ -22,10 +22,10 @@ Outbox::Parcel Outbox::parcel_of(Transfer& send) {
   return parcel;
 }
 
-void Outbox::own(Parcel& parcel) {
-  parcel.owned.resize(parcel.bytes - kHeaderBytes);
-  copy(parcel.payload, {Span(parcel.owned)});
-  parcel.payload = {ConstSpan(parcel.owned)};
+void Outbox::own(Parcel& parcel) const {
+  parcel.owned = CountedBytes(count_, parcel.bytes - kHeaderBytes);
+  copy(parcel.payload, {parcel.owned.span()});
+  parcel.payload = {parcel.owned.span()};
   parcel.transfer = nullptr;
 }
 
@@ -46,15 +46,16 @@ void Outbox::post(Transfer& send) {
   bulk_.push_back(std::move(parcel));
 }
 
-void Outbox::post(const Frame& control, std::vector<std::byte> payload) {
+void Outbox::post(const Frame& control, const std::vector<std::byte>& payload) {
   Parcel parcel;
   Frame frame = control;
   frame.length = payload.size();
   parcel.header = encode(frame);
   parcel.bytes = kHeaderBytes + payload.size();
-  parcel.owned = std::move(payload);
-  if (!parcel.owned.empty()) {
-    parcel.payload = {ConstSpan(parcel.owned)};
+  if (!payload.empty()) {
+    parcel.owned = CountedBytes(count_, payload.size());
+    copy({ConstSpan(payload)}, {parcel.owned.span()});
+    parcel.payload = {parcel.owned.span()};
   }
   urgent_.push_back(std::move(parcel));
 }

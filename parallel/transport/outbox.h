@@ -26,8 +26,11 @@ namespace brigade::transport {
 
 class Outbox {
  public:
+  /// `count` outlives it.
+  explicit Outbox(BufferCount& count) : count_(count) {}
+
   void post(Transfer& send);
-  void post(const Frame& control, std::vector<std::byte> payload);
+  void post(const Frame& control, const std::vector<std::byte>& payload);
   /// The peer's receive for `key` is posted.
   void ready(const Key& key);
 
@@ -54,14 +57,15 @@ class Outbox {
     ConstSpans payload;
     size_t bytes = 0;  // header and payload
     Transfer* transfer = nullptr;
-    std::vector<std::byte> owned;
+    CountedBytes owned;
   };
 
   static Parcel parcel_of(Transfer& send);
-  static void own(Parcel& parcel);
+  void own(Parcel& parcel) const;
   Parcel* find(const Transfer& send);
   void load(bool urgent_only);
 
+  BufferCount& count_;
   std::deque<Parcel> flying_;  // being written; the first one may have begun
   size_t begun_ = 0;           // bytes of it that are written
   size_t flying_bytes_ = 0;

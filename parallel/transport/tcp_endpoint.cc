@@ -23,7 +23,8 @@ TcpEndpoint::TcpEndpoint(std::unique_ptr<asio::io_context> io,
     const bool self = static_cast<int64_t>(r) == rank;
     BRIGADE_CHECK(self != sockets[r].has_value(), r, rank);
     peers_.push_back(
-        self ? nullptr : std::make_unique<Peer>(static_cast<int64_t>(r), std::move(*sockets[r])));
+        self ? nullptr
+             : std::make_unique<Peer>(static_cast<int64_t>(r), std::move(*sockets[r]), buffers_));
   }
   for_peers([this](Peer& each) {
     SocketError ignored;

@@ -37,6 +37,7 @@ class TcpEndpoint final : public Endpoint {
 
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return static_cast<int64_t>(peers_.size()); }
+  BufferCount& buffers() override { return buffers_; }
   void post(Transfer& transfer) override;
   void flush() override;
   void detach(Transfer& send) override;
@@ -55,8 +56,8 @@ class TcpEndpoint final : public Endpoint {
 
  private:
   struct Peer {
-    Peer(int64_t world_rank, tcp::socket connected)
-        : rank(world_rank), socket(std::move(connected)) {}
+    Peer(int64_t world_rank, tcp::socket connected, BufferCount& count)
+        : rank(world_rank), socket(std::move(connected)), inbox(count), outbox(count) {}
 
     const int64_t rank;
     tcp::socket socket;
@@ -114,6 +115,7 @@ class TcpEndpoint final : public Endpoint {
   asio::steady_timer timer_;
   const int64_t rank_;
 
+  BufferCount buffers_;
   mutable Mutex mutex_;
   std::vector<std::unique_ptr<Peer>> peers_;  // null at this rank's place
   ConditionVariable changed_;

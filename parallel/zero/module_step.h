@@ -10,12 +10,9 @@
 #include "parallel/base/exact_sum.h"
 #include "parallel/base/result.h"
 #include "parallel/collective/communicator.h"
+#include "parallel/zero/options.h"
 
 namespace brigade::zero {
-
-/// What a trained parameter that no backward pass reached is: a mistake, or a gradient of zeros
-/// (libtorch's optimizers would leave it alone; here weight decay and momentum still move it).
-enum class MissingGradient : uint8_t { kError, kZeros };
 
 /// What a gradient that is not finite does to the step.
 enum class NonFinite : uint8_t { kStop, kSkip };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -21,15 +22,28 @@ struct Parameter {
   int64_t member = 0;                    ///< this rank among them
   bool is_counted = false;               ///< this rank's rows count in sums over all ranks
   Parameter* owner = nullptr;  ///< of a tied use: the parameter here whose storage it shares
+  bool is_sharded = false;     ///< stored as own rows; whole only while its unit is
 
-  at::Tensor data;             ///< the used box, contiguous, without history
-  tensor::ShardedTensor leaf;  ///< the same memory, as autograd sees it
-  GradientSum sum;             ///< over microbatches
-  at::Tensor gradient;  ///< of the used box, fp32, from reduce() on; at stage 1 only own rows
-                        ///< are complete
+  at::Tensor master =
+      {};  ///< [rows, ...] fp32, what an update changes: the updated rows; undefined for
+           ///< a tied use
+  at::Tensor stored =
+      {};  ///< in the dtype of compute: the used box, or own rows if sharded; in fp32
+           ///< the memory that `master` views
+  tensor::ShardedTensor leaf = {};  ///< the used box as autograd sees it: `stored`, or, if sharded,
+                                    ///< memory of its own while the unit is whole
+  GradientSum sum;                  ///< over microbatches
+  at::Tensor gradient = {};         ///< [rows, ...] fp32, of the updated rows: reduced
+
+  // While its unit is being reduced, in the dtype of the wire:
+  at::Tensor terms = {};   ///< of the used box
+  at::Tensor result = {};  ///< own rows; at stages 0 and 1 a view of `terms`
 
   bool is_tied() const { return !facts->tied_to.empty(); }
 };
+
+/// Why a sharded parameter cannot be read now.
+std::string not_gathered(const sharding::ParameterFacts& facts);
 
 /// Rows [begin, end) of dim 0, a view; a scalar is one row.
 at::Tensor rows_of(const at::Tensor& whole, const sharding::Interval& rows);

@@ -9,33 +9,36 @@
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
 #include "parallel/tensor/buffers.h"
+#include "parallel/tensor/memory_meter.h"
+#include "parallel/zero/borrowed_storage.h"
 
 namespace brigade::zero {
 namespace {
 
-void list_in(std::vector<Unit>& units, Parameter& parameter) {
-  const std::string& name = parameter.facts->unit;
-  auto unit = std::find_if(
-      units.begin(), units.end(), [&](const Unit& known) { return known.name == name; });
-  if (unit == units.end()) {
-    unit = units.insert(units.end(), Unit{name, {}, {}});
-  }
-  unit->parameters.push_back(&parameter);
-  const mesh::AxisNames& axes = parameter.placement.sum_axes;
-  if (axes.empty()) {
-    return;
-  }
-  auto sum = std::find_if(
-      unit->sums.begin(), unit->sums.end(), [&](const Sum& known) { return known.axes == axes; });
-  if (sum == unit->sums.end()) {
-    sum = unit->sums.insert(unit->sums.end(), Sum{axes, {}});
-  }
-  sum->parameters.push_back(&parameter);
+Unit& unit_named(std::vector<Unit>& units, const std::string& name) {
+  const auto known =
+      std::ranges::find_if(units, [&](const Unit& unit) { return unit.name == name; });
+  return known != units.end() ? *known : units.emplace_back(Unit{name});
+}
+
+/// The sum over `axes` of a unit.
+Sum& sum_over(Unit& unit, const mesh::AxisNames& axes) {
+  const auto known =
+      std::ranges::find_if(unit.sums, [&](const Sum& sum) { return sum.axes == axes; });
+  return known != unit.sums.end() ? *known : unit.sums.emplace_back(Sum{axes, {}});
 }
 
 }  // namespace
 
 using sharding::ParameterFacts;
+
+std::string not_gathered(const ParameterFacts& facts) {
+  return concat("parameter ",
+                facts.name,
+                " is not gathered now: it belongs to unit ",
+                facts.unit,
+                " and can be used inside of that unit's forward and backward alone");
+}
 
 at::Tensor rows_of(const at::Tensor& whole, const sharding::Interval& rows) {
   const at::Tensor listed = whole.dim() == 0 ? whole.view({1}) : whole;
@@ -45,11 +48,12 @@ at::Tensor rows_of(const at::Tensor& whole, const sharding::Interval& rows) {
 Result<std::unique_ptr<ParameterTable>> ParameterTable::create(tensor::Program& program,
                                                                std::vector<ParameterFacts> facts,
                                                                Options options) {
-  if (options.stage != 0 && options.stage != 1) {
-    return fail(ErrorCode::kUsage, concat("ZeRO stage must be 0 or 1, found ", options.stage));
-  }
+  const tensor::CategoryScope counted(tensor::Category::kParameters);
   std::unique_ptr<ParameterTable> table(
       new ParameterTable{program, std::move(facts), std::move(options)});
+  if (Result<void> possible = table->check(); !possible) {
+    return fail(possible.error());
+  }
   for (const ParameterFacts& row : table->facts) {
     if (Result<void> added = table->add(row); !added) {
       return fail(added.error());
@@ -68,9 +72,17 @@ Result<std::unique_ptr<ParameterTable>> ParameterTable::create(tensor::Program& 
     }
   }
   for (const auto& parameter : table->parameters) {
-    table->list_in_units(*parameter);
+    table->list_in_unit(*parameter);
   }
   return table;
+}
+
+Result<void> ParameterTable::check() const {
+  if (options.stage < 0 || options.stage > 3) {
+    return fail(ErrorCode::kUsage,
+                concat("ZeRO stage: expected 0, 1, 2 or 3; found ", options.stage));
+  }
+  return {};
 }
 
 Result<void> ParameterTable::add(const ParameterFacts& row) {
@@ -89,12 +101,10 @@ Result<void> ParameterTable::add(const ParameterFacts& row) {
                 .rows = {},
                 .member = program.mesh().flattened_index(rank, options.data.shard),
                 .is_counted = false,
-                .owner = nullptr,
-                .data = {},
-                .leaf = {},
-                .sum = GradientSum(options.accumulation),
-                .gradient = {}});
+                .sum = GradientSum(options.accumulation)});
   const int64_t members = program.mesh().axes_size(options.data.shard);
+  parameter->is_sharded = options.stage == 3 && members > 1 &&
+                          sharding::element_count(row.shape) >= options.replicate_below;
   for (int64_t member = 0; member < members; ++member) {
     parameter->rows.push_back(parameter->placement.shard_rows(row.shape, rank, member));
   }
@@ -140,21 +150,44 @@ Result<void> ParameterTable::tie(Parameter& use) {
 }
 
 void ParameterTable::allocate(Parameter& parameter) {
-  const sharding::Shape shape =
+  const at::TensorOptions compute = at::dtype(tensor::scalar_type_of(options.dtype));
+  const sharding::Shape used =
       parameter.placement.used.local_shape(parameter.facts->shape, program.rank());
-  parameter.data = parameter.owner != nullptr
-                       ? parameter.owner->data
-                       : at::empty(shape, tensor::scalar_type_of(options.dtype));
+  const sharding::Interval rows = updated_rows(parameter);
+  at::Tensor whole = at::empty(used, compute);
+  if (parameter.owner != nullptr) {
+    parameter.stored = parameter.owner->stored;
+  } else {
+    parameter.stored =
+        parameter.is_sharded ? at::empty(rows_of(whole, rows).sizes(), compute) : whole;
+    const at::Tensor updated =
+        parameter.is_sharded ? parameter.stored : rows_of(parameter.stored, rows);
+    if (!parameter.is_tied()) {
+      parameter.master = updated.to(at::kFloat);  // itself, if it is fp32
+    }
+  }
+  if (parameter.is_sharded) {
+    free_storage(whole, not_gathered(*parameter.facts));
+  } else {
+    whole = parameter.stored;
+  }
   parameter.leaf =
       tensor::ShardedTensor(program,
                             {options.dtype, parameter.facts->shape, parameter.placement.used.spec},
-                            parameter.data.detach().requires_grad_(true));
+                            whole.detach().requires_grad_(true));
 }
 
-void ParameterTable::list_in_units(Parameter& parameter) {
-  list_in(reduced_units, parameter);
-  if (!parameter.is_tied()) {
-    list_in(gathered_units, parameter);
+void ParameterTable::list_in_unit(Parameter& parameter) {
+  Unit& unit = unit_named(units, parameter.facts->unit);
+  unit.parameters.push_back(&parameter);
+  if (parameter.is_sharded) {
+    unit.sharded.push_back(&parameter);
+    unit.is_whole = false;
+  } else if (!parameter.is_tied() && options.stage > 0) {
+    unit.refreshed.push_back(&parameter);
+  }
+  if (const mesh::AxisNames& axes = parameter.placement.sum_axes; !axes.empty()) {
+    sum_over(unit, axes).parameters.push_back(&parameter);
   }
 }
 
@@ -171,9 +204,13 @@ sharding::Interval ParameterTable::updated_rows(const Parameter& parameter) cons
   return parameter.rows[static_cast<size_t>(parameter.member)];
 }
 
-at::Tensor ParameterTable::updated_gradient(const Parameter& parameter) const {
-  return parameter.gradient.defined() ? rows_of(parameter.gradient, updated_rows(parameter))
-                                      : at::Tensor();
+sharding::Box ParameterTable::updated_box(const Parameter& parameter) const {
+  sharding::Box box = parameter.placement.used.box(parameter.facts->shape, program.rank());
+  if (!box.dims.empty()) {
+    const sharding::Interval rows = updated_rows(parameter);
+    box.dims[0] = {box.dims[0].begin + rows.begin, box.dims[0].begin + rows.end};
+  }
+  return box;
 }
 
 }  // namespace brigade::zero

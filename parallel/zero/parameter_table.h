@@ -11,9 +11,9 @@
 
 #include "parallel/base/result.h"
 #include "parallel/tensor/program.h"
+#include "parallel/zero/options.h"
 #include "parallel/zero/parameter.h"
-#include "parallel/zero/parameter_set.h"
-#include "parallel/zero/unit_casts.h"
+#include "parallel/zero/unit.h"
 
 namespace brigade::zero {
 
@@ -23,8 +23,7 @@ struct ParameterTable {
   Options options;
   std::vector<std::unique_ptr<Parameter>> parameters = {};  ///< in the order of facts
   std::map<std::string, Parameter*, std::less<>> by_name = {};
-  std::vector<Unit> reduced_units = {};   ///< of all: every use has a gradient of its own
-  std::vector<Unit> gathered_units = {};  ///< without tied uses: their weights are their owners'
+  std::vector<Unit> units = {};  ///< in the order of their first parameters
 
   /// Errors: ParameterSet::create()'s.
   static Result<std::unique_ptr<ParameterTable>> create(tensor::Program& program,
@@ -32,16 +31,17 @@ struct ParameterTable {
                                                         Options options);
 
   Parameter& find(std::string_view name) const;
-  /// What this rank updates: all rows at stage 0, its own at stage 1.
+  /// What this rank updates: all rows at stage 0, its own from stage 1 on.
   sharding::Interval updated_rows(const Parameter& parameter) const;
-  /// Undefined before reduce().
-  at::Tensor updated_gradient(const Parameter& parameter) const;
+  /// The same as a box of the global tensor. A scalar's has no dims.
+  sharding::Box updated_box(const Parameter& parameter) const;
 
   // Steps of create(), in this order.
+  Result<void> check() const;
   Result<void> add(const sharding::ParameterFacts& row);
   Result<void> tie(Parameter& use);
   void allocate(Parameter& parameter);
-  void list_in_units(Parameter& parameter);
+  void list_in_unit(Parameter& parameter);
 };
 
 }  // namespace brigade::zero

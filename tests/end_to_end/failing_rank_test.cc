@@ -104,17 +104,17 @@ class FailingRank : public TrainProcessTest {
 };
 
 TEST_F(FailingRank, R049AnExceptionInForwardIsToldLastAndOnceWithItsRankAndAction) {
-  fail_at("1F1");
+  fail_at("1F1.0");
   EXPECT_THAT(
       last_line(console_),
-      StartsWith("brigade: rank 3 of 4 failed: step 3, rank 3, 1F1: the drill's own exception"));
+      StartsWith("brigade: rank 3 of 4 failed: step 3, rank 3, 1F1.0: the drill's own exception"));
 }
 
 TEST_F(FailingRank, R049AnExceptionInBackwardIsToldLastAndOnceWithItsRankAndAction) {
-  fail_at("1B0");
+  fail_at("1B0.0");
   EXPECT_THAT(
       last_line(console_),
-      StartsWith("brigade: rank 3 of 4 failed: step 3, rank 3, 1B0: the drill's own exception"));
+      StartsWith("brigade: rank 3 of 4 failed: step 3, rank 3, 1B0.0: the drill's own exception"));
 }
 
 TEST_F(FailingRank, R049ACollectiveThatDoesNotMatchEndsAllAndNamesBothRanks) {

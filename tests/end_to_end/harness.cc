@@ -127,7 +127,7 @@ void keep_parameters(loop::Trainer& trainer, std::mutex& mutex, Outcome& outcome
     if (!facts.tied_to.empty()) {
       continue;
     }
-    const at::Tensor whole = tensor::collect(trainer.parameters().weight(facts.name));
+    const at::Tensor whole = trainer.parameters().collect(facts.name);
     if (trainer.program().rank() == 0) {
       const std::lock_guard<std::mutex> lock(mutex);
       outcome.parameters[facts.name] = whole.clone();

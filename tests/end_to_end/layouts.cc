@@ -7,6 +7,25 @@
 #include "parallel/base/text.h"
 
 namespace brigade::end_to_end {
+namespace {
+
+/// With more than one stage each way under GPipe and 1F1B.
+std::vector<Way> under_schedules(const Degrees& degrees, const std::vector<Way>& ways) {
+  if (degrees.pp == 1) {
+    return ways;
+  }
+  std::vector<Way> found;
+  for (const Way& way : ways) {
+    for (const char* schedule : {"GPipe", "1F1B"}) {
+      found.push_back(
+          {way.name + " " + schedule,
+           way.settings + Settings{concat("parallelism.pipeline_parallel_schedule=", schedule)}});
+    }
+  }
+  return found;
+}
+
+}  // namespace
 
 Settings operator+(Settings left, const Settings& right) {
   left.insert(left.end(), right.begin(), right.end());
@@ -46,19 +65,29 @@ Trial trial_of(const Degrees& degrees, const Settings& settings) {
 }
 
 std::vector<Way> ways(const Degrees& degrees) {
+  return under_schedules(
+      degrees, {{"zero0", {"parallelism.zero_stage=0"}}, {"zero1", {"parallelism.zero_stage=1"}}});
+}
+
+std::vector<Way> zero_ways(const Degrees& degrees, bool deterministic) {
   std::vector<Way> found;
-  for (const int stage : {0, 1}) {
-    const std::string zero = concat("parallelism.zero_stage=", stage);
-    if (degrees.pp == 1) {
-      found.push_back({concat("zero", stage), {zero}});
-      continue;
-    }
-    for (const char* schedule : {"GPipe", "1F1B"}) {
-      found.push_back({concat("zero", stage, " ", schedule),
-                       {zero, concat("parallelism.pipeline_parallel_schedule=", schedule)}});
+  for (const int stage : {0, 1, 2, 3}) {
+    found.push_back({concat("zero", stage), {concat("parallelism.zero_stage=", stage)}});
+  }
+  found.push_back(
+      {"zero3 gathered late", {"parallelism.zero_stage=3", "parallelism.fsdp_prefetch=0"}});
+  found.push_back({"zero3 gathered early and kept",
+                   {"parallelism.zero_stage=3",
+                    "parallelism.fsdp_prefetch=2",
+                    "parallelism.fsdp_reshard_after_forward=never"}});
+  if (!deterministic) {
+    for (const int stage : {2, 3}) {
+      found.push_back(
+          {concat("zero", stage, " once a step"),
+           {concat("parallelism.zero_stage=", stage), "parallelism.reduce_gradients=step"}});
     }
   }
-  return found;
+  return under_schedules(degrees, found);
 }
 
 }  // namespace brigade::end_to_end

@@ -47,4 +47,9 @@ struct Way {
 /// ZeRO stage 0 and 1; with more than one stage each under GPipe and 1F1B.
 std::vector<Way> ways(const Degrees& degrees);
 
+/// ZeRO stages 0 to 3, gradients reduced once a step and after each microbatch, weights gathered
+/// with and without prefetch and kept through the step; each under every schedule. With
+/// debug.deterministic all reduce once a step.
+std::vector<Way> zero_ways(const Degrees& degrees, bool deterministic = false);
+
 }  // namespace brigade::end_to_end

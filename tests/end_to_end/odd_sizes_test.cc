@@ -54,7 +54,7 @@ TEST_P(Vocabulary, R066_HasTheLossOfAnEvenGuessWithAZeroHead) {
     Trial trial =
         trial_of({.tp = tp}, heads_for(tp) + Settings{concat("model.vocab_size=", vocabulary)});
     trial.prepare = [](loop::Trainer& trainer, collective::World&) {
-      trainer.parameters().weight_data("lm_head.weight").zero_();
+      trainer.parameters().stored_weight("lm_head.weight").zero_();
     };
     const Outcome found = train(trial, random_tokens(vocabulary, 16, 100), 1);
     EXPECT_NEAR(found.losses()[0], std::log(static_cast<double>(vocabulary)), 1e-6) << "tp" << tp;

@@ -94,7 +94,7 @@ class Watch {
       });
     };
     trial.after_step = [this](loop::Trainer& trainer, collective::World&) {
-      note(trainer, weights_, &zero::ParameterSet::weight_data);
+      note(trainer, weights_, &zero::ParameterSet::stored_weight);
     };
   }
 

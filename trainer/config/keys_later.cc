@@ -87,25 +87,6 @@ std::vector<Key> checkpoint_keys() {
   };
 }
 
-std::vector<Key> recompute_keys() {
-  const LaterTable table("activation_checkpoint",
-                         "activations are kept in this version",
-                         "activation_checkpoint.mode");
-  return {
-      table.text("mode", "none", "none, selective, full or memory_budget"),
-      table.text("selective_ac_option", "2", "every n-th layer, or op"),
-      table.flag("early_stop", false, "stop recomputing early"),
-      table.number("memory_budget", 0.5, "share of activations to keep"),
-      table.flag("visualize_memory_budget_pareto", false, "draw the trade"),
-      table.flag("preserve_rng_state", true, "same random numbers again"),
-      table.text("determinism_check", "default", "compare recomputed tensors"),
-      table.flag("debug", false, "trace recomputation"),
-      table.list("per_op_sac_force_recompute_mm_shapes_by_fqns",
-                 {"moe.router.gate"},
-                 "products to recompute"),
-  };
-}
-
 std::vector<Key> compile_keys() {
   const LaterTable table("compile", "there is no graph compiler here", "compile.enable");
   return {
@@ -163,7 +144,7 @@ std::vector<Key> remaining_keys() {
 
 std::vector<Key> later_keys() {
   std::vector<Key> rows = profiling_keys();
-  for (auto part : {checkpoint_keys, recompute_keys, compile_keys, quantize_keys, remaining_keys}) {
+  for (auto part : {checkpoint_keys, compile_keys, quantize_keys, remaining_keys}) {
     std::vector<Key> more = part();
     rows.insert(rows.end(), more.begin(), more.end());
   }

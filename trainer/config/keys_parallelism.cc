@@ -34,12 +34,6 @@ std::vector<Key> degree_keys() {
           .at_least(1)
           .at_most(4096)
           .noting(kOnlyShard),
-      parallelism("zero_stage",
-                  &Parallelism::zero_stage,
-                  "what dp_shard shares: 0 nothing, 1 optimizer states; left out: 1 when dp_shard "
-                  "is above 1, else 0")
-          .one_of({"0", "1"})
-          .asking({"2", "3"}, "0 and 1 work in this version"),
       parallelism("sequence_parallel",
                   &Parallelism::sequence_parallel,
                   "tensor ranks also share the sequence between the layers' products: fewer bytes "
@@ -114,24 +108,6 @@ std::vector<Key> pipeline_keys() {
 std::vector<Key> other_parallelism_keys() {
   const std::string table = "parallelism";
   return {
-      later(table,
-            "reduce_gradients",
-            Kind::kString,
-            std::string("step"),
-            "when gradients are reduced",
-            "reducing per microbatch is for zero_stage 2 and 3, which are not in this version"),
-      later(table,
-            "fsdp_prefetch",
-            Kind::kInteger,
-            int64_t{0},
-            "units that are gathered ahead",
-            "only zero_stage 3 gathers units, and it is not in this version"),
-      later(table,
-            "fsdp_reshard_after_forward",
-            Kind::kString,
-            std::string("default"),
-            "free gathered weights after the forward: default, always or never",
-            "only zero_stage 3 frees weights, and it is not in this version"),
       later(table,
             "disable_loss_parallel",
             Kind::kBool,
@@ -241,7 +217,8 @@ std::vector<Key> comm_keys() {
 
 std::vector<Key> parallelism_keys() {
   std::vector<Key> rows = degree_keys();
-  for (auto part : {pipeline_keys, other_parallelism_keys, context_and_expert_keys, comm_keys}) {
+  for (auto part :
+       {zero_keys, pipeline_keys, other_parallelism_keys, context_and_expert_keys, comm_keys}) {
     std::vector<Key> more = part();
     rows.insert(rows.end(), more.begin(), more.end());
   }

@@ -71,17 +71,21 @@ std::vector<Key> numerics_keys() {
       training(
           "matmul", &Training::matmul, "whose matrix products; auto: the faster by measurement")
           .one_of({"auto", "onednn", "libtorch"}),
-      training("mixed_precision_param",
-               &Training::mixed_precision_param,
-               "type of weights and products in the forward")
-          .one_of({"float32"})
-          .asking({"bfloat16"}, "float32 is the one that works in this version"),
-      later("training",
-            "mixed_precision_reduce",
-            Kind::kString,
-            std::string("float32"),
-            "type in which gradients are summed",
-            "gradients are summed in float32"),
+      training(
+          "mixed_precision_param",
+          &Training::mixed_precision_param,
+          "type of weights, products and activations; with bfloat16 the optimizer keeps float32 "
+          "masters, and norms, softmax and loss compute in float32")
+          .one_of({"float32", "bfloat16"}),
+      training("mixed_precision_reduce",
+               &Training::mixed_precision_reduce,
+               "type of gradients on the wire; sums add in float32")
+          .one_of({"float32", "bfloat16"}),
+      training("missing_gradients",
+               &Training::missing_gradients,
+               "what a parameter without a gradient in a step counts as: zeros, or an error that "
+               "names it")
+          .one_of({"zeros", "error"}),
       later("training",
             "dtype",
             Kind::kString,

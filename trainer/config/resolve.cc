@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstdlib>
 #include <numeric>
 
@@ -55,7 +56,9 @@ class Resolver {
       batch();
       deterministic();
     }
-    stage_and_notes();
+    stage();
+    recompute();
+    notes();
     if (problems_.empty()) {
       return facts_;
     }
@@ -231,9 +234,55 @@ class Resolver {
     }
   }
 
-  void stage_and_notes() {
+  void stage() {
+    const Parallelism& p = config_.parallelism;
     const int64_t by_default = facts_.dp_shard > 1 ? 1 : 0;
-    facts_.zero_stage = config_.parallelism.zero_stage.value_or(by_default);
+    facts_.zero_stage = p.zero_stage.value_or(by_default);
+    const bool keeps_shards = facts_.zero_stage >= 2;
+    facts_.reduces_each_microbatch = p.reduce_gradients
+                                         ? *p.reduce_gradients == "microbatch"
+                                         : keeps_shards && !config_.debug.deterministic;
+    if (!facts_.reduces_each_microbatch) {
+      return;
+    }
+    if (!keeps_shards) {
+      problem(
+          "parallelism.reduce_gradients = \"microbatch\" is for gradients that are kept as shards, "
+          "but zero_stage is ",
+          facts_.zero_stage,
+          "; set parallelism.zero_stage=2 or parallelism.reduce_gradients=step");
+    }
+    if (config_.debug.deterministic) {
+      problem(
+          "debug.deterministic needs parallelism.reduce_gradients=step: sums over ranks must be "
+          "the "
+          "upper part of the tree over microbatches; found \"microbatch\"");
+    }
+  }
+
+  void recompute() {
+    const ActivationCheckpoint& recompute = config_.activation_checkpoint;
+    if (recompute.mode == "full") {
+      facts_.recompute_every = 1;
+    }
+    const std::string& option = recompute.selective_ac_option;
+    if (recompute.mode != "selective" || option == "op") {
+      return;
+    }
+    const auto [end, error] =
+        std::from_chars(option.data(), option.data() + option.size(), facts_.recompute_every);
+    if (error != std::errc() || end != option.data() + option.size() ||
+        facts_.recompute_every < 1) {
+      problem(
+          "activation_checkpoint.selective_ac_option must be \"op\" or a number of blocks of at "
+          "least 1, found \"",
+          option,
+          '"');
+      facts_.recompute_every = 0;
+    }
+  }
+
+  void notes() {
     if (config_.validation.enable) {
       note("validation runs in the training's batches: ",
            facts_.global_batch,

@@ -26,6 +26,8 @@ struct RunFacts {
   std::vector<mesh::Axis> axes;
   int64_t data_ranks = 1;  ///< dp_replicate x dp_shard
   int64_t zero_stage = 0;
+  bool reduces_each_microbatch = false;  ///< else once a step
+  int64_t recompute_every = 0;  ///< every n-th block computes its forward again whole; 0: none does
   int64_t microbatch_size = 1;  ///< sequences of one forward
   int64_t microbatches = 1;     ///< m: of one data rank in one step
   int64_t global_batch = 1;     ///< sequences of one step, all data ranks

@@ -77,8 +77,10 @@ struct Training {
   int64_t seq_len = 2048;
   double max_norm = 1.0;  ///< 0: no clipping
   int64_t steps = 10000;
-  std::string mixed_precision_param = "float32";
-  std::string on_nonfinite = "stop";  ///< "stop" or "skip"
+  std::string mixed_precision_param = "float32";   ///< "float32" or "bfloat16"
+  std::string mixed_precision_reduce = "float32";  ///< "float32" or "bfloat16"
+  std::string missing_gradients = "zeros";         ///< "zeros" or "error"
+  std::string on_nonfinite = "stop";               ///< "stop" or "skip"
   int64_t max_consecutive_skips = 10;
   std::string matmul = "auto";  ///< "auto", "onednn" or "libtorch"
 
@@ -112,10 +114,21 @@ struct Parallelism {
   int64_t pipeline_parallel_degree = 1;
   std::string pipeline_parallel_schedule = "1F1B";
   int64_t pipeline_parallel_microbatch_size = 1;
-  std::optional<int64_t> zero_stage;  ///< empty: 1 when dp_shard > 1, else 0
+  std::optional<int64_t> zero_stage;            ///< empty: 1 when dp_shard > 1, else 0
+  std::optional<std::string> reduce_gradients;  ///< "step" or "microbatch"; empty: see resolve()
+  int64_t fsdp_prefetch = 1;
+  std::string fsdp_reshard_after_forward = "default";  ///< "default", "always" or "never"
+  int64_t fsdp_replicate_below = 0;                    ///< elements
   bool sequence_parallel = false;
 
   bool operator==(const Parallelism&) const = default;
+};
+
+struct ActivationCheckpoint {
+  std::string mode = "none";              ///< "none", "selective" or "full"
+  std::string selective_ac_option = "2";  ///< "op" or a number of blocks
+
+  bool operator==(const ActivationCheckpoint&) const = default;
 };
 
 struct Comm {
@@ -148,6 +161,7 @@ struct RunConfig {
   Validation validation;
   Metrics metrics;
   Parallelism parallelism;
+  ActivationCheckpoint activation_checkpoint;
   Comm comm;
   Debug debug;
   Launch launch;

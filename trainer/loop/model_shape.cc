@@ -5,19 +5,17 @@
 #include <string>
 
 #include "models/decoder/placement_rules.h"
+#include "models/decoder/units.h"
 #include "models/gpt2/model.h"
 #include "models/llama/model.h"
 #include "parallel/base/check.h"
 #include "parallel/base/dtype.h"
+#include "trainer/loop/memory_plan.h"
 
 namespace brigade::loop {
 namespace {
 
 const std::array<std::string, 3> kStageAxes = {"dp_replicate", "dp_shard", "tp"};
-
-int64_t states_per_element(const config::RunConfig& config) {
-  return config.optimizer.name == "AdamW" ? 2 : 0;
-}
 
 llama::Config llama_of(const config::Model& model) {
   return {.dim = model.dim,
@@ -44,6 +42,10 @@ gpt2::Config gpt2_of(const config::Model& model) {
 }
 
 }  // namespace
+
+int64_t states_per_element(const config::RunConfig& config) {
+  return config.optimizer.name == "AdamW" ? 2 : 0;
+}
 
 std::unique_ptr<const decoder::Model> model_of(const config::RunConfig& config) {
   if (config.model.name == "gpt2") {
@@ -73,13 +75,55 @@ std::vector<sharding::ParameterFacts> parameters_of(const config::RunConfig& con
 }
 
 zero::Options zero_options(const config::RunConfig& config, const config::RunFacts& facts) {
+  const auto dtype = [](const std::string& name) {
+    return name == "bfloat16" ? DType::kBFloat16 : DType::kFloat32;
+  };
   return {.stage = static_cast<int>(facts.zero_stage),
           .rules = decoder::tensor_parallel_rules(),
           .parts = config.parallelism.sequence_parallel ? decoder::sequence_parallel_rules()
                                                         : zero::AxisRules(),
           .data = {.replicate = {"dp_replicate"}, .shard = {"dp_shard"}},
           .accumulation = config.debug.deterministic ? zero::GradientSum::Order::kTree
-                                                     : zero::GradientSum::Order::kRunning};
+                                                     : zero::GradientSum::Order::kRunning,
+          .dtype = dtype(config.training.mixed_precision_param),
+          .wire = dtype(config.training.mixed_precision_reduce),
+          .replicate_below = config.parallelism.fsdp_replicate_below,
+          .missing = config.training.missing_gradients == "error" ? zero::MissingGradient::kError
+                                                                  : zero::MissingGradient::kZeros};
+}
+
+schedule::UnitPlan unit_plan(const config::RunConfig& config, const config::RunFacts& facts) {
+  const bool gathers = facts.zero_stage == 3 && facts.dp_shard > 1;
+  const bool keeps = config.parallelism.fsdp_reshard_after_forward == "never";
+  schedule::UnitPlan plan{.units_of_stage = {},
+                          .weights = !gathers ? schedule::Weights::kResident
+                                     : keeps  ? schedule::Weights::kWholeStep
+                                              : schedule::Weights::kEachUse,
+                          .prefetch = config.parallelism.fsdp_prefetch,
+                          .reduce = facts.reduces_each_microbatch ? schedule::Reduce::kMicrobatch
+                                                                  : schedule::Reduce::kStep};
+  const int64_t layers = model_of(config)->layers();
+  for (int64_t stage = 0; stage < facts.pp; ++stage) {
+    plan.units_of_stage.push_back(std::ssize(decoder::unit_names(layers, stage, facts.pp)));
+  }
+  return plan;
+}
+
+std::vector<executor::Keep> kept_by_units(const config::RunConfig& config,
+                                          const config::RunFacts& facts,
+                                          int64_t stage) {
+  const bool keeps_products = config.activation_checkpoint.mode == "selective" &&
+                              config.activation_checkpoint.selective_ac_option == "op";
+  std::vector<executor::Keep> kept;
+  for (const std::string& unit : decoder::unit_names(model_of(config)->layers(), stage, facts.pp)) {
+    const bool is_block = unit != decoder::kEmbeddingUnit && unit != decoder::kHeadUnit;
+    const bool is_nth = is_block && facts.recompute_every > 0 &&
+                        (decoder::layer_of(unit) + 1) % facts.recompute_every == 0;
+    kept.push_back(is_nth                       ? executor::Keep::kInput
+                   : is_block && keeps_products ? executor::Keep::kProducts
+                                                : executor::Keep::kAll);
+  }
+  return kept;
 }
 
 Result<RankBytes> rank_bytes(const config::RunConfig& config,
@@ -89,28 +133,17 @@ Result<RankBytes> rank_bytes(const config::RunConfig& config,
   const mesh::Mesh mesh = stage_mesh(world_mesh);
   const Seat seat = seat_of(world_mesh, world_rank);
   const zero::Options options = zero_options(config, facts);
-  const int64_t element = size_of(DType::kFloat32);
-  RankBytes bytes;
-  for (const sharding::ParameterFacts& parameter : parameters_of(config, seat.stage, facts.pp)) {
-    const Result<zero::Placement> placement =
-        zero::place(mesh, parameter, options.rules, options.data, options.parts);
-    if (!placement) {
-      return fail(placement.error());
-    }
-    const int64_t used = placement->used.box(parameter.shape, seat.stage_rank).element_count();
-    const int64_t shard = placement->shard.box(parameter.shape, seat.stage_rank).element_count();
-    const bool shares_owner = !parameter.tied_to.empty() && facts.pp == 1;
-    bytes.gradients += used * element;  // one per use
-    if (!shares_owner) {
-      bytes.parameters += used;
-      bytes.weights += used * element;
-    }
-    if (parameter.tied_to.empty()) {
-      bytes.optimizer_states +=
-          (options.stage >= 1 ? shard : used) * states_per_element(config) * element;
-    }
+  const Result<std::vector<UnitElements>> units =
+      unit_elements(mesh, seat.stage_rank, parameters_of(config, seat.stage, facts.pp), options);
+  if (!units) {
+    return fail(units.error());
   }
-  return bytes;
+  const tensor::CategoryBytes bytes =
+      plan_states(*units, {.zero = options, .states_per_element = states_per_element(config)});
+  return RankBytes{.parameters = sum_of(*units, &UnitElements::stored),
+                   .weights = bytes[tensor::Category::kParameters],
+                   .gradients = sum_of(*units, &UnitElements::reduced) * size_of(DType::kFloat32),
+                   .optimizer_states = bytes[tensor::Category::kOptimizerStates]};
 }
 
 }  // namespace brigade::loop

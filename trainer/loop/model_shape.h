@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "models/decoder/model.h"
+#include "parallel/executor/executor.h"
 #include "parallel/mesh/mesh.h"
+#include "parallel/schedule/units.h"
 #include "parallel/sharding/parameter_facts.h"
 #include "parallel/zero/parameter_set.h"
 #include "trainer/config/resolve.h"
@@ -36,10 +38,22 @@ std::vector<sharding::ParameterFacts> parameters_of(const config::RunConfig& con
 
 zero::Options zero_options(const config::RunConfig& config, const config::RunFacts& facts);
 
-/// Bytes that one rank keeps from step to step, from types alone.
+/// fp32 numbers that the optimizer keeps for each element it updates.
+int64_t states_per_element(const config::RunConfig& config);
+
+/// How a run's schedule of stages becomes one of units.
+schedule::UnitPlan unit_plan(const config::RunConfig& config, const config::RunFacts& facts);
+
+/// What each unit of a stage keeps for its backward. Blocks alone are computed again: the embedding
+/// and the head keep little beside their input.
+std::vector<executor::Keep> kept_by_units(const config::RunConfig& config,
+                                          const config::RunFacts& facts,
+                                          int64_t stage);
+
+/// Bytes that one rank keeps from step to step, from types alone (memory_plan.h).
 struct RankBytes {
   int64_t parameters = 0;  ///< elements of the weights it holds
-  int64_t weights = 0;
+  int64_t weights = 0;     ///< as forward and backward use them, and masters beside them
   int64_t gradients = 0;
   int64_t optimizer_states = 0;
 

@@ -2,6 +2,7 @@
 #include "trainer/loop/run_rank.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +12,10 @@
 #include "parallel/base/text.h"
 #include "parallel/kernels/dispatch.h"
 #include "trainer/data/sources.h"
+#include "trainer/loop/memory_report.h"
+#include "trainer/loop/memory_table.h"
 #include "trainer/loop/rank_work.h"
+#include "trainer/loop/run_memory.h"
 #include "trainer/loop/start_block.h"
 #include "trainer/loop/trainer.h"
 #include "trainer/metrics/memory.h"
@@ -45,6 +49,7 @@ class Run final : public RankWork {
   Result<void> run(collective::World& world, const data::Sources& sources) override {
     const Clock::time_point begin = Clock::now();
     sources_ = sources;
+    memory_.emplace(world);
     Result<std::unique_ptr<Trainer>> trainer = Trainer::create(
         world,
         {.config = config_, .training = sources_.training, .validation = sources_.validation});
@@ -52,6 +57,7 @@ class Run final : public RankWork {
       return fail(trainer.error());
     }
     trainer_ = std::move(*trainer);
+    memory_->hold(tensor::Category::kOptimizerStates, trainer_->optimizer_bytes());
     auto reporter = metrics::Reporter::open(
         config_,
         {.rank = who_.rank, .console = nullptr, .terminal = {}, .versions = versions(*trainer_)});
@@ -64,10 +70,14 @@ class Run final : public RankWork {
       prepare_(*trainer_);
     }
     begin_ = begin;
+    memory_->begin_steps();
     for (int64_t step = 1; step <= config_.training.steps; ++step) {
       if (Result<void> done = one_step(step); !done) {
         return done;
       }
+    }
+    if (Result<void> said = say_memory(); !said) {
+      return said;
     }
     reporter_->finish({.steps = config_.training.steps,
                        .tokens = tokens_,
@@ -115,11 +125,15 @@ class Run final : public RankWork {
       return fail(report.error());
     }
     const double elapsed = seconds_since(begin);
-    const Result<int64_t> memory = trainer_->largest(metrics::resident_bytes());
+    const Result<std::vector<int64_t>> memory =
+        trainer_->largest({metrics::resident_bytes(), memory_->end_step()});
     if (!memory) {
       return fail(memory.error());
     }
     tokens_ += report->trained_tokens;
+    if (step == config_.training.steps) {
+      moved_ = trainer_->program().ledger();  // before a validation writes there
+    }
     if (report->skipped) {
       reporter_->say(concat("step ", step, " skipped: ", report->first_bad));
     }
@@ -129,7 +143,8 @@ class Run final : public RankWork {
                      .lr = report->learning_rate,
                      .tokens_per_s = static_cast<double>(report->trained_tokens) / elapsed,
                      .step_ms = elapsed * 1e3,
-                     .memory_bytes = *memory,
+                     .memory_bytes = memory->at(0),
+                     .tensor_bytes = memory->at(1),
                      .time = seconds_since(begin_),
                      .skipped = report->skipped});
     if (step == 1) {
@@ -137,6 +152,18 @@ class Run final : public RankWork {
     }
     const bool due = step % config_.validation.freq == 0 || step == config_.training.steps;
     return sources_.validation != nullptr && due ? validate(step) : Result<void>();
+  }
+
+  Result<void> say_memory() {
+    const Result<std::vector<MeasuredMemory>> measured = memory_->gather();
+    if (!measured) {
+      return fail(measured.error());
+    }
+    const config::RunFacts& facts = trainer_->facts();
+    const tensor::Program& program = trainer_->program();
+    reporter_->say(measured_table(value_or_throw(planned_memory(config_, facts)), *measured) +
+                   moved_table(moved_, program.mesh(), who_.rank / program.mesh().size()));
+    return {};
   }
 
   Result<void> validate(int64_t step) {
@@ -152,9 +179,11 @@ class Run final : public RankWork {
   const launch::RankIdentity& who_;
   const Prepare& prepare_;
   data::Sources sources_;
+  std::optional<MemoryReport> memory_;  // outlives what it counts
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<metrics::Reporter> reporter_;
   Clock::time_point begin_;
+  tensor::Ledger moved_;  // of the last step
   int64_t tokens_ = 0;
   int64_t step_ = 0;  // that runs; 0 before the first
 };

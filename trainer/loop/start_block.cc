@@ -5,7 +5,9 @@
 #include <sstream>
 
 #include "parallel/base/text.h"
+#include "trainer/loop/memory_table.h"
 #include "trainer/loop/model_shape.h"
+#include "trainer/loop/run_memory.h"
 
 namespace brigade::loop {
 namespace {
@@ -51,24 +53,6 @@ void write_mesh(std::ostringstream& out,
   }
 }
 
-void write_bytes(std::ostringstream& out,
-                 const config::RunConfig& config,
-                 const config::RunFacts& facts) {
-  out << "memory   of each rank      parameters     weights   gradients   optimizer       total\n";
-  RankBytes shown;
-  for (int64_t rank = 0; rank < facts.world_size; ++rank) {
-    const RankBytes bytes = value_or_throw(rank_bytes(config, facts, rank));
-    if (rank > 0 && bytes == shown) {
-      continue;  // ranks like the one before are not repeated
-    }
-    shown = bytes;
-    out << "         from rank " << std::left << std::setw(4) << rank << std::right << std::setw(17)
-        << with_thousands(bytes.parameters) << std::setw(12) << bytes_text(bytes.weights)
-        << std::setw(12) << bytes_text(bytes.gradients) << std::setw(12)
-        << bytes_text(bytes.optimizer_states) << std::setw(12) << bytes_text(bytes.total()) << '\n';
-  }
-}
-
 }  // namespace
 
 std::string start_block(const config::RunConfig& config,
@@ -80,7 +64,7 @@ std::string start_block(const config::RunConfig& config,
   out << "model    " << config.model.name << ": " << model->description() << "; "
       << with_thousands(model->parameter_count()) << " parameters\n";
   write_mesh(out, config, facts);
-  write_bytes(out, config, facts);
+  out << planned_table(value_or_throw(planned_memory(config, facts)));
   out << "batch    " << facts.batch_equation << "; " << with_thousands(facts.tokens_per_step)
       << " tokens a step\n";
   out << "plan     ZeRO stage " << facts.zero_stage << ", "

@@ -89,7 +89,8 @@ struct Trainer::Impl {
   std::unique_ptr<data::Batcher> batcher;
   std::optional<optim::LearningRateSchedule> learning_rate;
   std::unique_ptr<ShardOptimizer> optimizer;
-  schedule::Schedule schedule;
+  schedule::Schedule training;    // of units
+  schedule::Schedule evaluation;  // its forwards alone
   int64_t steps_done = 0;
   int64_t samples_consumed = 0;
   int64_t skips_in_a_row = 0;
@@ -97,7 +98,7 @@ struct Trainer::Impl {
 
   const config::RunConfig& config() const { return options.config; }
   int64_t data_rank() const { return seat.stage_rank / facts.tp; }
-  const std::vector<schedule::Action>& actions() const {
+  const std::vector<schedule::Action>& actions_of(const schedule::Schedule& schedule) const {
     return schedule.per_rank[static_cast<size_t>(seat.stage)];
   }
 
@@ -105,6 +106,7 @@ struct Trainer::Impl {
   Result<void> build_program(World& all);
   Result<void> build_model();
   Result<void> build_data();
+  Result<void> build_schedule();
   Result<void> build_optimizer();
   Result<void> check_ledger();
   Result<StepReport> after_step(const executor::StepResult& result, StepReport report);
@@ -182,6 +184,7 @@ Result<void> Trainer::Impl::build_model() {
                              .sequence = options.training->seq_len(),
                              .batch_axes = {"dp_replicate", "dp_shard"},
                              .sequence_parallel = config().parallelism.sequence_parallel,
+                             .dtype = parameters->options().dtype,
                              .seed = static_cast<uint64_t>(config().debug.seed)},
                             *program,
                             *parameters);
@@ -192,7 +195,8 @@ Result<void> Trainer::Impl::build_model() {
                         .pipeline = pipeline.get(),
                         .world = world.get(),
                         .counts_loss = seat.stage_rank % facts.tp == 0,
-                        .tied_owned = tied_owned(config(), seat, facts.pp)});
+                        .tied_owned = tied_owned(config(), seat, facts.pp),
+                        .keep = kept_by_units(config(), facts, seat.stage)});
   return {};
 }
 
@@ -206,6 +210,10 @@ Result<void> Trainer::Impl::build_data() {
     return fail(made.error());
   }
   batcher = std::make_unique<data::Batcher>(std::move(*made));
+  return {};
+}
+
+Result<void> Trainer::Impl::build_schedule() {
   Result<schedule::Kind> kind =
       facts.pp > 1 ? schedule::parse_kind(config().parallelism.pipeline_parallel_schedule)
                    : Result<schedule::Kind>(schedule::Kind::kOneForwardOneBackward);
@@ -217,8 +225,10 @@ Result<void> Trainer::Impl::build_data() {
   if (!generated) {
     return fail(generated.error());
   }
-  schedule = std::move(*generated);
-  return schedule::validate(schedule);
+  const schedule::UnitPlan plan = unit_plan(config(), facts);
+  training = schedule::lower_units(*generated, plan);
+  evaluation = schedule::lower_units(schedule::forwards_of(*generated), plan);
+  return schedule::validate_units(training, plan);
 }
 
 Result<void> Trainer::Impl::build_optimizer() {
@@ -241,6 +251,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(World& world, TrainerOptions op
   Result<void> built = impl->join(world)
                            .and_then([&] { return impl->build_model(); })
                            .and_then([&] { return impl->build_data(); })
+                           .and_then([&] { return impl->build_schedule(); })
                            .and_then([&] { return impl->build_optimizer(); });
   if (!built) {
     return fail(built.error());
@@ -261,7 +272,7 @@ Result<StepReport> Trainer::step() {
   report.trained_tokens = read->trained_tokens;
   const executor::Batch batch = to_tensors(*read, impl.facts.microbatch_size, report.step);
   const Result<executor::StepResult> result = impl.executor->run_step(
-      impl.actions(), batch, [&](const executor::StepResult& step) -> Result<void> {
+      impl.actions_of(impl.training), batch, [&](const executor::StepResult& step) -> Result<void> {
         impl.optimizer->update(report.learning_rate, step.gradient_norm);
         return {};
       });
@@ -344,7 +355,7 @@ Result<ValidationReport> Trainer::validate() {
     if (batch->trained_tokens == 0) {
       continue;  // nothing to measure, on any rank
     }
-    const Result<double> loss = impl.executor->evaluate(impl.actions(), *batch);
+    const Result<double> loss = impl.executor->evaluate(impl.actions_of(impl.evaluation), *batch);
     if (!loss) {
       return fail(loss.error());
     }
@@ -359,15 +370,15 @@ Result<ValidationReport> Trainer::validate() {
   return report;
 }
 
-Result<int64_t> Trainer::largest(int64_t value) {
+Result<std::vector<int64_t>> Trainer::largest(std::vector<int64_t> values) {
   collective::Work work =
-      impl_->world->all_reduce({collective::bytes_of(std::span<int64_t>(&value, 1))},
+      impl_->world->all_reduce({collective::bytes_of(std::span<int64_t>(values))},
                                DType::kInt64,
                                collective::ReduceOp::kMax);
   if (Result<void> told = work.wait(); !told) {
     return fail(told.error());
   }
-  return value;
+  return values;
 }
 
 void Trainer::set_timeout(std::chrono::milliseconds timeout) {
@@ -391,6 +402,13 @@ int64_t Trainer::samples_consumed() const {
 }
 zero::ParameterSet& Trainer::parameters() {
   return *impl_->parameters;
+}
+int64_t Trainer::optimizer_bytes() {
+  int64_t bytes = 0;
+  for (const optim::Optimizer::State& state : impl_->optimizer->states().state()) {
+    bytes += static_cast<int64_t>(state.values.size_bytes());
+  }
+  return bytes;
 }
 tensor::Program& Trainer::program() {
   return *impl_->program;

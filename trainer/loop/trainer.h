@@ -66,8 +66,8 @@ class Trainer {
   /// that is not full is filled with rows that are not trained, so no sample is left out.
   Result<ValidationReport> validate();
 
-  /// The largest of all ranks' values. Collective.
-  Result<int64_t> largest(int64_t value);
+  /// Of each value the largest of all ranks. Collective.
+  Result<std::vector<int64_t>> largest(std::vector<int64_t> values);
 
   /// The deadline of all communication from now on.
   void set_timeout(std::chrono::milliseconds timeout);
@@ -79,6 +79,8 @@ class Trainer {
   const tensor::MatmulTable& matmul() const;
   int64_t samples_consumed() const;
   zero::ParameterSet& parameters();
+  /// Of this rank's optimizer states, which are no tensors.
+  int64_t optimizer_bytes();
   tensor::Program& program();
   /// Called before each action of each step.
   void set_observer(executor::Observer observer);

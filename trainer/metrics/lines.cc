@@ -62,7 +62,7 @@ std::string step_line(const StepRecord& record,
       "  lr: ",
       scientific(record.lr),
       "  memory: ",
-      fixed(static_cast<double>(record.memory_bytes) / kGibibyte, 2),
+      fixed(static_cast<double>(record.tensor_bytes) / kGibibyte, 2),
       "GiB  ",
       painted(
           kBlue, concat("tokens/s: ", with_thousands(std::llround(record.tokens_per_s))), colour),

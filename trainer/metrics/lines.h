@@ -9,6 +9,8 @@
 
 namespace brigade::metrics {
 
+/// `memory` is the most that tensors and optimizer states of a rank took in the step.
+///
 /// "step: 10/200  loss: 4.12345  grad_norm: 1.2345  lr: 8.00e-04  memory: 0.21GiB  tokens/s: 12,345
 ///  step ms: 82.1  left: 0:00:16"; with `colour`, the numbers that one watches stand out.
 std::string step_line(const StepRecord& record,

@@ -45,6 +45,8 @@ std::string to_json(const StepRecord& record) {
                 number(record.step_ms),
                 ", \"memory_bytes\": ",
                 record.memory_bytes,
+                ", \"tensor_bytes\": ",
+                record.tensor_bytes,
                 ", \"time\": ",
                 number(record.time),
                 ", \"skipped\": ",

@@ -15,6 +15,7 @@ struct StepRecord {
   double tokens_per_s = 0;  ///< of the whole run, all ranks
   double step_ms = 0;
   int64_t memory_bytes = 0;  ///< largest resident set of a rank
+  int64_t tensor_bytes = 0;  ///< most that a rank's tensors and optimizer states took in the step
   double time = 0;           ///< seconds since the run began
   bool skipped = false;      ///< the update was left out (training.on_nonfinite = "skip")
 };

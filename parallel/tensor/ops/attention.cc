@@ -165,7 +165,25 @@ at::Tensor flash(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, 
   return out.transpose(1, 2).reshape(q.sizes());
 }
 
+/// Which of the two serves.
+bool composes(bool fusable, int64_t sequence) {
+  return fusable && sequence <= kComposedAttentionLimit;
+}
+
 }  // namespace
+
+int64_t attention_kept_bytes(const LocalAttention& shape, DType dtype) {
+  const int64_t statistics = shape.batch * shape.query_heads * shape.sequence;
+  if (composes(dtype == DType::kFloat32, shape.sequence)) {
+    return kernels::attention_probabilities({shape.batch,
+                                             shape.sequence,
+                                             shape.query_heads,
+                                             shape.key_value_heads,
+                                             shape.head_size}) *
+           size_of(DType::kFloat32);
+  }
+  return statistics * size_of(DType::kFloat32);
+}
 
 ShardedTensor causal_attention(const ShardedTensor& q,
                                const ShardedTensor& k,
@@ -178,8 +196,7 @@ ShardedTensor causal_attention(const ShardedTensor& q,
   const at::Tensor query = q.local().contiguous();
   const at::Tensor key_rows = k.local().contiguous();
   const at::Tensor value = v.local().contiguous();
-  const bool compose =
-      fusable({query, key_rows, value}) && query.size(1) <= kComposedAttentionLimit;
+  const bool compose = composes(fusable({query, key_rows, value}), query.size(1));
   return ShardedTensor(program,
                        planned.local_result,
                        compose ? composed(query, key_rows, value, head_size)

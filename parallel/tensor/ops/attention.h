@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "parallel/base/dtype.h"
 #include "parallel/tensor/sharded_tensor.h"
 
 namespace brigade::tensor {
@@ -24,5 +25,18 @@ ShardedTensor causal_attention(const ShardedTensor& q,
                                int64_t head_size);
 
 inline constexpr int64_t kComposedAttentionLimit = 1024;
+
+/// A rank's piece of an attention.
+struct LocalAttention {
+  int64_t batch;
+  int64_t sequence;
+  int64_t query_heads;
+  int64_t key_value_heads;
+  int64_t head_size;
+};
+
+/// What a causal_attention keeps for its backward beside q, k, v and its result, on the CPU:
+/// probabilities, or a statistic per row of each head.
+int64_t attention_kept_bytes(const LocalAttention& shape, DType dtype);
 
 }  // namespace brigade::tensor

@@ -8,6 +8,8 @@
 #include <torch/csrc/autograd/saved_variable.h>
 
 #include "parallel/base/text.h"
+#include "parallel/tensor/buffers.h"
+#include "parallel/tensor/kept_products.h"
 #include "parallel/tensor/local_einsum.h"
 #include "parallel/tensor/node.h"
 #include "parallel/tensor/plan_key.h"
@@ -52,6 +54,18 @@ class EinsumNode final : public OpNode {
   SavedVariable b_;
 };
 
+/// `result`, computed without history, as the product of a and b.
+at::Tensor recorded(const MatmulTable& table,
+                    const EinsumRecipes& recipes,
+                    const at::Tensor& a,
+                    const at::Tensor& b,
+                    at::Tensor result) {
+  if (needs_gradient({a, b})) {
+    record(make_node<EinsumNode>(table, recipes, a, b), {a, b}, result);
+  }
+  return result;
+}
+
 at::Tensor product(const MatmulTable& table,
                    const EinsumRecipes& recipes,
                    const at::Tensor& a,
@@ -61,10 +75,7 @@ at::Tensor product(const MatmulTable& table,
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     result = recipes.forward(table, a, b);
   }
-  if (needs_gradient({a, b})) {
-    record(make_node<EinsumNode>(table, recipes, a, b), {a, b}, result);
-  }
-  return result;
+  return recorded(table, recipes, a, b, std::move(result));
 }
 
 at::Tensor sum_lone(const at::Tensor& operand, const std::vector<int64_t>& dims) {
@@ -88,6 +99,27 @@ std::string matmul_equation(const ShardedTensor& a, const ShardedTensor& b) {
   return concat(batch, "mk,", rank_b > 2 ? batch : "", "kn->", batch, "mn");
 }
 
+/// The history of a product whose result is known.
+ShardedTensor reuse(const Planned& planned,
+                    const EinsumRecipes& recipes,
+                    const ShardedTensor& a,
+                    const ShardedTensor& b,
+                    const at::Tensor& kept) {
+  Program& program = a.program();
+  const at::Tensor left = sum_lone(cast(a, planned.inputs[0]).local(), recipes.summed_a);
+  const at::Tensor right = sum_lone(cast(b, planned.inputs[1]).local(), recipes.summed_b);
+  const bool is_final = planned.output.steps.empty();
+  const at::Tensor local = recorded(
+      program.matmul(),
+      recipes,
+      left,
+      right,
+      is_final ? kept.detach()
+               : shape_alone(local_shape(program, planned.local_result->type), kept.options()));
+  const ShardedTensor result(program, planned.local_result, local);
+  return is_final ? cast(result, planned.output) : recast(result, planned.output, kept);
+}
+
 }  // namespace
 
 ShardedTensor einsum(std::string_view equation,
@@ -99,7 +131,11 @@ ShardedTensor einsum(std::string_view equation,
     return sharding::plan_einsum(program.mesh(), equation, a.type(), b.type(), out);
   });
   const EinsumRecipes& recipes = einsum_recipes(equation);
-  return run(
+  ProductScope* const scope = program.products();
+  if (scope != nullptr && scope->mode() == ProductScope::Mode::kReuse) {
+    return reuse(planned, recipes, a, b, scope->products().take());
+  }
+  const ShardedTensor result = run(
       planned,
       [&](const at::Tensor& left, const at::Tensor& right) {
         return product(program.matmul(),
@@ -109,6 +145,10 @@ ShardedTensor einsum(std::string_view equation,
       },
       a,
       b);
+  if (scope != nullptr) {
+    scope->products().keep(result.local());
+  }
+  return result;
 }
 
 ShardedTensor matmul(const ShardedTensor& a,

@@ -14,6 +14,7 @@
 #include "models/gpt2/facts.h"
 #include "parallel/tensor/program.h"
 #include "tests/support/rank_threads.h"
+#include "tests/support/run_stage.h"
 
 namespace brigade::gpt2 {
 namespace {
@@ -62,7 +63,7 @@ class Chain {
   at::Tensor losses(const executor::Microbatch& microbatch) {
     tensor::ShardedTensor x;
     for (const auto& stage : stages_) {
-      x = stage->forward(microbatch, x);
+      x = testing::run_stage(*stage, microbatch, x);
     }
     return x.local().detach();
   }
@@ -98,7 +99,7 @@ TEST(Gpt2Stage, GivesTheActivationThatTheNextStageAsksFor) {
     EXPECT_TRUE(chain.stage(0).is_first());
     EXPECT_FALSE(chain.stage(0).is_last());
     EXPECT_TRUE(chain.stage(1).is_last());
-    const tensor::ShardedTensor activation = chain.stage(0).forward(microbatch(), {});
+    const tensor::ShardedTensor activation = testing::run_stage(chain.stage(0), microbatch(), {});
     EXPECT_EQ(activation.type(), chain.stage(1).input_type(kBatch, kSequence));
   });
 }

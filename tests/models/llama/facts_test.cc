@@ -97,22 +97,6 @@ TEST(LlamaFacts, TieTheHeadToTheEmbeddingOnWhateverStage) {
   EXPECT_EQ(find(stage_facts(model(), 0, 1), "lm_head.weight").tied_to, "");
 }
 
-TEST(LlamaFacts, R069PutEveryLayerOnOneStageWithSizesThatDifferByOne) {
-  for (int64_t layers = 1; layers <= 9; ++layers) {
-    for (int64_t stages = 1; stages <= std::min<int64_t>(layers, 5); ++stages) {
-      int64_t next = 0;
-      for (int64_t stage = 0; stage < stages; ++stage) {
-        const sharding::Interval on_stage = stage_layers(model(layers), stage, stages);
-        EXPECT_EQ(on_stage.begin, next);
-        EXPECT_GE(on_stage.size(), layers / stages);
-        EXPECT_LE(on_stage.size(), (layers + stages - 1) / stages);
-        next = on_stage.end;
-      }
-      EXPECT_EQ(next, layers);
-    }
-  }
-}
-
 TEST(LlamaFacts, R069AddUpToTheParametersOfTheModelForAnySplit) {
   for (const bool tied : {false, true}) {
     for (int64_t layers = 1; layers <= 9; ++layers) {

@@ -16,6 +16,7 @@
 #include "parallel/base/text.h"
 #include "parallel/tensor/program.h"
 #include "tests/support/rank_threads.h"
+#include "tests/support/run_stage.h"
 
 namespace brigade::llama {
 namespace {
@@ -73,7 +74,7 @@ class Model {
 
   std::vector<LedgerEntry> forward_and_backward() {
     program_.ledger().clear();
-    const tensor::ShardedTensor losses = stage_.forward({ids(3), ids(16)}, {});
+    const tensor::ShardedTensor losses = testing::run_stage(stage_, {ids(3), ids(16)}, {});
     torch::autograd::backward({losses.local().sum()}, {});
     return program_.ledger().entries();
   }

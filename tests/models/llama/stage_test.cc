@@ -15,6 +15,7 @@
 #include "models/llama/facts.h"
 #include "parallel/tensor/program.h"
 #include "tests/support/rank_threads.h"
+#include "tests/support/run_stage.h"
 
 namespace brigade::llama {
 namespace {
@@ -62,7 +63,7 @@ class Chain {
   at::Tensor losses(const executor::Microbatch& microbatch) {
     tensor::ShardedTensor x;
     for (const auto& stage : stages_) {
-      x = stage->forward(microbatch, x);
+      x = testing::run_stage(*stage, microbatch, x);
     }
     return x.local().detach();
   }
@@ -105,7 +106,7 @@ TEST(LlamaStage, KnowsItsEnds) {
 TEST(LlamaStage, GivesTheActivationThatTheNextStageAsksFor) {
   on_one_rank([](tensor::Program& program) {
     Chain chain(program, 2);
-    const tensor::ShardedTensor activation = chain.stage(0).forward(microbatch(), {});
+    const tensor::ShardedTensor activation = testing::run_stage(chain.stage(0), microbatch(), {});
     EXPECT_EQ(activation.type(), chain.stage(1).input_type(kBatch, kSequence));
     EXPECT_EQ(activation.local().sizes(), (std::vector<int64_t>{kBatch, kSequence, kModel.dim}));
   });
@@ -162,7 +163,7 @@ TEST(LlamaStage, DistinguishesPlaces) {
 TEST(LlamaStage, GuessesEvenlyWithAZeroHead) {
   on_one_rank([](tensor::Program& program) {
     Chain chain(program, 2);
-    chain.parameters(1).weight_data("lm_head.weight").zero_();
+    chain.parameters(1).stored_weight("lm_head.weight").zero_();
     const at::Tensor losses = chain.losses(microbatch());
     EXPECT_LE((losses - std::log(96.0)).abs().max().item<float>(), 1e-6F);
   });

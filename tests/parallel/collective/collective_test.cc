@@ -9,6 +9,7 @@
 
 #include "parallel/base/bf16.h"
 #include "parallel/base/binary_tree.h"
+#include "parallel/collective/buffer_plan.h"
 #include "parallel/collective/world.h"
 #include "tests/parallel/collective/engines.h"
 
@@ -329,11 +330,19 @@ TEST_P(Collectives, ManyOperationsInFlightMayBeAwaitedInAnyOrder) {
 }
 
 TEST_P(Collectives, ALongReductionTakesMoreThanOneWindow) {
-  run([](World&, Communicator& group) {
+  run([](World& world, Communicator& group) {
     const int64_t length = 1'500'001;  // 5.7 MiB: several windows even for 3 ranks' slices
     std::vector<float> values = terms_of<float>(group.rank(), length);
     ASSERT_TRUE(group.all_reduce({bytes_in(values)}, DType::kFloat32, ReduceOp::kSum).wait());
     ASSERT_TRUE(same_bits(values, reduction_of<float>(group.size(), length, ReduceOp::kSum)));
+    // Blocks are kept for the next operation.
+    const int64_t others = group.size() - 1;
+    const int64_t blocks = reduction_buffers(4 * length / group.size(), group.size());
+    const transport::BufferBytes held = world.buffer_bytes();
+    EXPECT_GE(held.live, blocks);
+    EXPECT_LE(held.live, held.peak);
+    // Beside blocks: what connections read into, and copies of slices whose sender went on.
+    EXPECT_LE(held.peak, blocks + others * (kConnectionBuffers + 4 * length));
   });
 }
 

@@ -23,6 +23,33 @@ std::string layer_name(int64_t layer) {
   return concat("layer.", layer, ".weight");
 }
 
+int64_t layer_of(const std::string& unit) {
+  return std::stoll(unit.substr(std::string("block.").size()));
+}
+
+std::vector<std::string> units_of(int64_t stage, const ChainSetup& setup) {
+  std::vector<std::string> units;
+  if (stage == 0) {
+    units.emplace_back("embedding");
+  }
+  const int64_t each = kLayers / setup.stages;
+  for (int64_t i = stage * each; i < (stage + 1) * each; ++i) {
+    units.push_back(concat("block.", i));
+  }
+  if (stage == setup.stages - 1) {
+    units.emplace_back("head");
+  }
+  return units;
+}
+
+schedule::UnitPlan plan_of(const ChainSetup& setup) {
+  schedule::UnitPlan plan = setup.plan;
+  for (int64_t stage = 0; stage < setup.stages; ++stage) {
+    plan.units_of_stage.push_back(std::ssize(units_of(stage, setup)));
+  }
+  return plan;
+}
+
 ParameterFacts facts_of(std::string name, sharding::Shape shape, std::string unit) {
   return {std::move(name),
           std::move(shape),
@@ -119,7 +146,11 @@ ChainStage::ChainStage(tensor::Program& program,
                        zero::ParameterSet& parameters,
                        int64_t stage,
                        ChainSetup setup)
-    : program_(program), parameters_(parameters), stage_(stage), setup_(setup) {}
+    : program_(program),
+      parameters_(parameters),
+      stage_(stage),
+      setup_(std::move(setup)),
+      units_(units_of(stage, setup_)) {}
 
 sharding::TensorType ChainStage::input_type(int64_t batch, int64_t sequence) const {
   return {DType::kFloat32,
@@ -127,22 +158,21 @@ sharding::TensorType ChainStage::input_type(int64_t batch, int64_t sequence) con
           PartitionSpec({{"dp_shard"}, {}, {}})};
 }
 
-tensor::ShardedTensor ChainStage::forward(const Microbatch& microbatch,
+tensor::ShardedTensor ChainStage::forward(size_t unit,
+                                          const Microbatch& microbatch,
                                           const tensor::ShardedTensor& activation) {
-  at::Tensor x =
-      is_first() ? at::embedding(weight("embed.weight"), microbatch.tokens) : activation.local();
-  const int64_t each = kLayers / setup_.stages;
-  for (int64_t i = stage_ * each; i < (stage_ + 1) * each; ++i) {
-    x = layer(x, weight(layer_name(i)));
-  }
+  const std::string& name = units_.at(unit);
   const int64_t batch = microbatch.tokens.size(0);
   const int64_t sequence = microbatch.tokens.size(1);
-  if (!is_last()) {
-    return {program_, input_type(batch, sequence), x};
+  if (name == "head") {
+    return {program_,
+            {DType::kFloat32, {batch * setup_.data, sequence}, PartitionSpec({{"dp_shard"}, {}})},
+            token_losses(activation.local(), weight("head.weight"), microbatch.targets)};
   }
   return {program_,
-          {DType::kFloat32, {batch * setup_.data, sequence}, PartitionSpec({{"dp_shard"}, {}})},
-          token_losses(x, weight("head.weight"), microbatch.targets)};
+          input_type(batch, sequence),
+          name == "embedding" ? at::embedding(weight("embed.weight"), microbatch.tokens)
+                              : layer(activation.local(), weight(layer_name(layer_of(name))))};
 }
 
 const at::Tensor& ChainStage::weight(const std::string& name) const {
@@ -165,11 +195,15 @@ Rank::Rank(ChainSetup given, collective::World& given_world)
                                       .data = {{}, {"dp_shard"}},
                                       .accumulation = zero::GradientSum::Order::kTree,
                                       .dtype = DType::kFloat32}))),
-      model(std::make_unique<ChainStage>(program, *parameters, stage, setup)),
-      actions(value_or_throw(schedule::generate({.kind = setup.kind,
-                                                 .ranks = setup.stages,
-                                                 .microbatches = setup.microbatches}))
-                  .per_rank[static_cast<size_t>(stage)]) {
+      model(std::make_unique<ChainStage>(program, *parameters, stage, setup)) {
+  const schedule::Schedule stages = value_or_throw(schedule::generate(
+      {.kind = setup.kind, .ranks = setup.stages, .microbatches = setup.microbatches}));
+  const schedule::UnitPlan plan = plan_of(setup);
+  const schedule::Schedule training = schedule::lower_units(stages, plan);
+  value_or_throw(schedule::validate_units(training, plan));
+  actions = training.per_rank[static_cast<size_t>(stage)];
+  evaluation = schedule::lower_units(schedule::forwards_of(stages), plan)
+                   .per_rank[static_cast<size_t>(stage)];
   parameters->initialize(kSeed);
 }
 
@@ -182,6 +216,9 @@ Context Rank::context() {
   made.world = everyone.get();
   if (setup.tied && setup.stages > 1 && stage == 0) {
     made.tied_owned = {"embed.weight"};
+  }
+  if (!setup.keep.empty()) {
+    made.keep.assign(model->units().size(), setup.keep.front());
   }
   return made;
 }

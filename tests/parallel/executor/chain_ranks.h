@@ -14,6 +14,7 @@
 
 #include "parallel/collective/world.h"
 #include "parallel/executor/executor.h"
+#include "parallel/schedule/units.h"
 #include "parallel/tensor/program.h"
 #include "parallel/zero/parameter_set.h"
 
@@ -26,6 +27,8 @@ struct ChainSetup {
   schedule::Kind kind = schedule::Kind::kOneForwardOneBackward;
   int zero_stage = 0;
   bool tied = false;
+  schedule::UnitPlan plan = {};  ///< but for the units of each stage
+  std::vector<Keep> keep = {};
 
   std::string to_string() const;
 };
@@ -47,7 +50,9 @@ class ChainStage : public Stage {
   bool is_first() const override { return stage_ == 0; }
   bool is_last() const override { return stage_ == setup_.stages - 1; }
   sharding::TensorType input_type(int64_t batch, int64_t sequence) const override;
-  tensor::ShardedTensor forward(const Microbatch& microbatch,
+  const std::vector<std::string>& units() const override { return units_; }
+  tensor::ShardedTensor forward(size_t unit,
+                                const Microbatch& microbatch,
                                 const tensor::ShardedTensor& activation) override;
 
  private:
@@ -57,6 +62,7 @@ class ChainStage : public Stage {
   zero::ParameterSet& parameters_;
   int64_t stage_;
   ChainSetup setup_;
+  std::vector<std::string> units_;
 };
 
 /// Everything that one rank of a ChainSetup has.
@@ -71,6 +77,7 @@ struct Rank {
   std::unique_ptr<zero::ParameterSet> parameters;
   std::unique_ptr<Stage> model;
   std::vector<schedule::Action> actions;
+  std::vector<schedule::Action> evaluation;
 
   Rank(ChainSetup given, collective::World& world);
   Context context();

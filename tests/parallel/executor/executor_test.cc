@@ -72,7 +72,7 @@ TrainingRun run(const ChainSetup& setup, int64_t steps) {
     }
     const std::lock_guard lock(mutex);
     for (const sharding::ParameterFacts& facts : rank.parameters->facts()) {
-      const at::Tensor weight = rank.parameters->weight_data(facts.name).clone();
+      const at::Tensor weight = rank.parameters->stored_weight(facts.name).clone();
       const auto [known, is_new] = made.weights.emplace(facts.name, weight);
       EXPECT_TRUE(is_new || at::equal(known->second, weight)) << facts.name;
     }
@@ -155,12 +155,12 @@ TEST(Executor, EvaluatesWithoutTouchingAnything) {
   for (const int64_t stages : {1, 2, 4}) {
     on_chain({.stages = stages, .data = 2, .microbatches = 3}, [](Rank& rank) {
       Executor executor(rank.context());
-      const double loss = value_or_throw(executor.evaluate(rank.actions, rank.batch()));
+      const double loss = value_or_throw(executor.evaluate(rank.evaluation, rank.batch()));
       EXPECT_EQ(rank.parameters->gradient_bytes(), 0);
       const StepResult step =
           value_or_throw(executor.run_step(rank.actions, rank.batch(), descend(rank, 0.5)));
       EXPECT_EQ(loss, step.loss);
-      EXPECT_LT(value_or_throw(executor.evaluate(rank.actions, rank.batch())), loss);
+      EXPECT_LT(value_or_throw(executor.evaluate(rank.evaluation, rank.batch())), loss);
     });
   }
 }
@@ -191,7 +191,7 @@ TEST(Executor, RefusesABatchWithoutTrainedTokens) {
     const auto step = executor.run_step(rank.actions, batch, descend(rank, 0.5));
     ASSERT_FALSE(step);
     EXPECT_EQ(step.error().code, ErrorCode::kData);
-    EXPECT_FALSE(executor.evaluate(rank.actions, batch));
+    EXPECT_FALSE(executor.evaluate(rank.evaluation, batch));
   });
 }
 
@@ -246,7 +246,7 @@ TEST(Executor, NamesABadLossBeforeGradients) {
         if (rank.world.rank() != 1) {
           return [] {};
         }
-        at::Tensor weight = rank.parameters->weight_data("layer.0.weight");
+        at::Tensor weight = rank.parameters->stored_weight("layer.0.weight");
         const at::Tensor before = weight.clone();
         weight.fill_(std::numeric_limits<double>::quiet_NaN());
         return [weight, before] { weight.copy_(before); };
@@ -283,20 +283,20 @@ std::function<void(const Action&)> at_action(std::string text, Throw body) {
 TEST(Executor, NamesRankAndActionOfAFailure) {
   const ChainSetup setup{.stages = 4, .microbatches = 3};
   const std::vector<Error> errors =
-      errors_of(setup, at_action("1F2", [] { throw std::runtime_error("no more stoves"); }));
-  EXPECT_EQ(errors[1], (Error{ErrorCode::kInternal, "rank 1, 1F2: no more stoves", -1}));
+      errors_of(setup, at_action("1F2.0", [] { throw std::runtime_error("no more stoves"); }));
+  EXPECT_EQ(errors[1], (Error{ErrorCode::kInternal, "rank 1, 1F2.0: no more stoves", -1}));
   for (const size_t other : {0U, 2U, 3U}) {
     EXPECT_EQ(errors[other].code, ErrorCode::kAborted) << errors[other].text;
     EXPECT_EQ(errors[other].origin_rank, 1);
-    EXPECT_THAT(errors[other].text, HasSubstr("rank 1, 1F2: no more stoves"));
+    EXPECT_THAT(errors[other].text, HasSubstr("rank 1, 1F2.0: no more stoves"));
   }
 }
 
 TEST(Executor, ShowsLibtorchsMessageWithoutItsBacktrace) {
-  const std::vector<Error> errors = errors_of({.stages = 2}, at_action("1B0", [] {
+  const std::vector<Error> errors = errors_of({.stages = 2}, at_action("1B0.2", [] {
                                                 at::ones({2, 3}).matmul(at::ones({2, 3}));
                                               }));
-  EXPECT_THAT(errors[1].text, StartsWith("rank 1, 1B0: mat1 and mat2 shapes"));
+  EXPECT_THAT(errors[1].text, StartsWith("rank 1, 1B0.2: mat1 and mat2 shapes"));
   EXPECT_THAT(errors[1].text, ::testing::Not(HasSubstr("frame #0")));
 }
 

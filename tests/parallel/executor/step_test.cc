@@ -13,8 +13,6 @@
 namespace brigade::executor {
 namespace {
 
-using schedule::ActionKind;
-
 /// A stage that remembers, without holding them, the outputs it gave.
 class WatchedStage : public Stage {
  public:
@@ -25,10 +23,14 @@ class WatchedStage : public Stage {
   sharding::TensorType input_type(int64_t batch, int64_t sequence) const override {
     return stage_.input_type(batch, sequence);
   }
-  tensor::ShardedTensor forward(const Microbatch& microbatch,
+  const std::vector<std::string>& units() const override { return stage_.units(); }
+  tensor::ShardedTensor forward(size_t unit,
+                                const Microbatch& microbatch,
                                 const tensor::ShardedTensor& activation) override {
-    tensor::ShardedTensor output = stage_.forward(microbatch, activation);
-    outputs_.emplace_back(output.local().getIntrusivePtr());
+    tensor::ShardedTensor output = stage_.forward(unit, microbatch, activation);
+    if (unit + 1 == units().size()) {
+      outputs_.emplace_back(output.local().getIntrusivePtr());
+    }
     return output;
   }
 
@@ -49,17 +51,12 @@ int64_t most_live_outputs(Rank& rank, bool trains) {
   context.stage = &watched;
   const Batch batch = rank.batch();
   const Update update = descend(rank, 0.5);
-  Step step(context, rank.actions, batch, trains ? &update : nullptr);
+  const std::vector<schedule::Action>& actions = trains ? rank.actions : rank.evaluation;
+  Step step(context, actions, batch, trains ? &update : nullptr);
   int64_t most = 0;
-  for (size_t i = 0; i < rank.actions.size(); ++i) {
-    const ActionKind kind = rank.actions[i].kind;
-    const bool in_evaluation = kind == ActionKind::kForward ||
-                               kind == ActionKind::kSendActivation ||
-                               kind == ActionKind::kReceiveActivation;
-    if (trains || in_evaluation) {
-      step.perform(i);
-      most = std::max(most, watched.live_outputs());
-    }
+  for (size_t i = 0; i < actions.size(); ++i) {
+    step.perform(i);
+    most = std::max(most, watched.live_outputs());
   }
   step.finish();
   EXPECT_EQ(watched.live_outputs(), 0);

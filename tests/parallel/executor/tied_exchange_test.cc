@@ -37,12 +37,12 @@ TEST(TiedExchange, GivesTheUseTheOwnersWholeWeight) {
   on_chain({.stages = 2, .data = 2, .zero_stage = 1, .tied = true}, [](Rank& rank) {
     Messages messages(rank.pipeline.get());
     if (rank.stage == 0) {
-      rank.parameters->weight_data("embed.weight").fill_(3.0F);
+      rank.parameters->stored_weight("embed.weight").fill_(3.0F);
     }
     send_tied_weights(rank.context(), messages);
     messages.finish_sends();
     const at::Tensor weight =
-        rank.parameters->weight_data(rank.stage == 0 ? "embed.weight" : "head.weight");
+        rank.parameters->stored_weight(rank.stage == 0 ? "embed.weight" : "head.weight");
     EXPECT_TRUE(at::equal(weight, at::full_like(weight, 3.0F)));
   });
 }

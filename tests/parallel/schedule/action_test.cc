@@ -23,7 +23,7 @@ TEST(Action, IsSpelledAsPyTorchSpellsIt) {
   EXPECT_EQ(to_string(make(ActionKind::kReceiveActivation, 1, 3)), "1RECV_F3");
   EXPECT_EQ(to_string(make(ActionKind::kSendGradient, 1, 3)), "1SEND_B3");
   EXPECT_EQ(to_string(make(ActionKind::kReceiveGradient, 0, 3)), "0RECV_B3");
-  EXPECT_EQ(to_string(make(ActionKind::kReduceGradients, -1, -1)), "REDUCE_GRAD");
+  EXPECT_EQ(to_string(make(ActionKind::kReduceGradients, -1, -1)), "END_REDUCE");
 }
 
 TEST(Action, ReceiveNamesTheMessageThatItsSendNames) {

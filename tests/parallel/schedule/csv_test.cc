@@ -73,7 +73,7 @@ TEST(Csv, WantsOneRowPerRank) {
 TEST(Csv, RefusesRowsThatCannotRun) {
   EXPECT_EQ(refusal("0F0,0F1,0B0,0B1\n1F0,1B0,1B1,1F1\n", two_by_two()),
             "schedule: rank 1, action 4: 1B1 (after 1SEND_B0, before 1SEND_B1) comes before its "
-            "forward, rank 1, action 7: 1F1 (after 1RECV_F1, before REDUCE_GRAD)");
+            "forward, rank 1, action 7: 1F1 (after 1RECV_F1, before END_REDUCE)");
 }
 
 TEST(Csv, RefusesAHeaderThatContradictsItself) {

@@ -10,7 +10,7 @@
 namespace brigade::schedule {
 namespace {
 
-constexpr const char* kTailText = "REDUCE_GRAD,EXCHANGE_TIED,NORM,OPT_STEP,GATHER_PARAMS";
+constexpr const char* kTailText = "END_REDUCE,EXCHANGE_TIED,NORM,OPT_STEP,GATHER_PARAMS";
 
 Schedule two_ranks() {
   return value_or_throw(generate({Kind::kOneForwardOneBackward, 2, 2}));
@@ -65,8 +65,8 @@ TEST(Lowering, NamesWhatEveryActionWaitsFor) {
   EXPECT_EQ(waits["0SEND_F0"], Names{"0F0"});
   EXPECT_EQ(waits["0RECV_B0"], Names{"1SEND_B0"});
   EXPECT_EQ(waits["0B0"], (Names{"0F0", "0RECV_B0"}));
-  EXPECT_EQ(waits["REDUCE_GRAD"], (Names{"0B0", "0B1"}));
-  EXPECT_EQ(waits["EXCHANGE_TIED"], (Names{"REDUCE_GRAD", "REDUCE_GRAD"}));
+  EXPECT_EQ(waits["END_REDUCE"], (Names{"0B0", "0B1"}));
+  EXPECT_EQ(waits["EXCHANGE_TIED"], (Names{"END_REDUCE", "END_REDUCE"}));
   EXPECT_EQ(waits["NORM"], (Names{"EXCHANGE_TIED", "EXCHANGE_TIED"}));
   EXPECT_EQ(waits["OPT_STEP"], Names{"NORM"});
   EXPECT_EQ(waits["GATHER_PARAMS"], (Names{"OPT_STEP", "OPT_STEP"}));

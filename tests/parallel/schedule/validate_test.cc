@@ -55,7 +55,7 @@ TEST(Validate, AcceptsTheUnchangedSchedule) {
 
 TEST(Validate, MissesADroppedForward) {
   EXPECT_EQ(refusal_without(0, 2),
-            "schedule: rank 0, action 6: 0B1 (after 0RECV_B1, before REDUCE_GRAD) has no forward");
+            "schedule: rank 0, action 6: 0B1 (after 0RECV_B1, before END_REDUCE) has no forward");
 }
 
 TEST(Validate, MissesADroppedBackward) {
@@ -137,12 +137,12 @@ TEST(Validate, RefusesABackwardBeforeItsForward) {
 TEST(Validate, RefusesAnEndOutOfOrder) {
   EXPECT_THAT(refusal_of_row(0, [](Row& row) { std::swap(row[8], row[9]); }),
               testing::StartsWith("schedule: rank 0, action 8: EXCHANGE_TIED (after 0B1, before "
-                                  "REDUCE_GRAD) expected REDUCE_GRAD there"));
+                                  "END_REDUCE) expected END_REDUCE there"));
 }
 
 TEST(Validate, RefusesAReductionBeforeTheLastBackward) {
   EXPECT_THAT(refusal_of_row(0, [](Row& row) { std::swap(row[7], row[8]); }),
-              testing::StartsWith("schedule: rank 0, action 8: 0B1 (after REDUCE_GRAD, before "
+              testing::StartsWith("schedule: rank 0, action 8: 0B1 (after END_REDUCE, before "
                                   "EXCHANGE_TIED) expected EXCHANGE_TIED there"));
 }
 

@@ -68,7 +68,8 @@ class InboxTest : public ::testing::Test {
     });
   }
 
-  Inbox inbox_;
+  BufferCount held_;
+  Inbox inbox_{held_};
   Completion completion_;
   std::vector<std::byte> stream_;
   std::vector<std::unique_ptr<std::vector<std::byte>>> buffers_;
@@ -99,11 +100,15 @@ TEST_F(InboxTest, PutsMessagesInPlaceHoweverTheStreamIsCut) {
 TEST_F(InboxTest, KeepsShortMessagesUntilTheyAreAskedFor) {
   put_message(4, 1000);
   put_message(4, 1000);
+  const int64_t before = held_.bytes().live;
   ASSERT_TRUE(feed(100));
   EXPECT_TRUE(arrivals_.empty());
+  EXPECT_EQ(held_.bytes().live, before + 2000);
   receive(4, 1000);
   receive(4, 1000);
   EXPECT_EQ(arrivals_.size(), 2U);
+  EXPECT_EQ(held_.bytes().live, before);
+  EXPECT_EQ(held_.bytes().peak, before + 2000);
   EXPECT_TRUE(full(0));
   EXPECT_TRUE(full(1));
 }

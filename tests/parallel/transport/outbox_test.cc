@@ -46,7 +46,8 @@ class OutboxTest : public ::testing::Test {
   std::vector<std::unique_ptr<std::vector<std::byte>>> buffers_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::vector<Transfer*> done_;
-  Outbox outbox_;
+  BufferCount held_;
+  Outbox outbox_{held_};
 };
 
 TEST_F(OutboxTest, SendsShortMessagesBeforeLongOnesAndLongOnesOnlyWhenAsked) {
@@ -75,9 +76,11 @@ TEST_F(OutboxTest, DetachedMessagesStillGoOut) {
   Transfer& held = send(1, 100'000);
   EXPECT_TRUE(outbox_.detach(held));
   EXPECT_FALSE(outbox_.detach(held));
+  EXPECT_EQ(held_.bytes().live, 100'000);
   buffers_.front()->assign(100'000, std::byte{9});
   outbox_.ready(held.key);
   EXPECT_EQ(write_all(50'000), std::vector<uint32_t>{1});
+  EXPECT_EQ(held_.bytes().live, 0);
   EXPECT_TRUE(done_.empty());
 }
 

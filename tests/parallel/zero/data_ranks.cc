@@ -21,6 +21,20 @@ std::string Layout::to_string() const {
   return concat("replicate ", replicate, " x shard ", shard, " x tp ", tp);
 }
 
+const std::vector<Layout>& layouts() {
+  static const std::vector<Layout> all = {{},
+                                          {.shard = 2},
+                                          {.shard = 3},
+                                          {.shard = 4},
+                                          {.replicate = 2},
+                                          {.replicate = 3},
+                                          {.replicate = 2, .shard = 2},
+                                          {.tp = 2},
+                                          {.shard = 2, .tp = 2},
+                                          {.replicate = 2, .shard = 2, .tp = 2}};
+  return all;
+}
+
 void on_layout(const Layout& layout, const std::function<void(tensor::Program&)>& body) {
   const mesh::Mesh mesh = value_or_throw(mesh::Mesh::create(
       {{"dp_replicate", layout.replicate}, {"dp_shard", layout.shard}, {"tp", layout.tp}}));
@@ -102,13 +116,49 @@ at::Tensor used_box(tensor::Program& program,
   return piece.contiguous();
 }
 
+at::Tensor updated_rows(tensor::Program& program,
+                        const ParameterSet& set,
+                        const ParameterFacts& facts,
+                        int stage,
+                        const at::Tensor& box) {
+  const at::Tensor rows = box.dim() == 0 ? box.view({1}) : box;
+  if (stage == 0) {
+    return rows;
+  }
+  const int64_t member = program.mesh().coordinate(program.rank(), "dp_shard");
+  const sharding::Interval mine =
+      set.placement(facts.name).shard_rows(facts.shape, program.rank(), member);
+  return rows.narrow(0, mine.begin, mine.size());
+}
+
+at::Tensor used_weight(ParameterSet& set, const std::string& name) {
+  unshard_all(set);
+  const at::Tensor weight = set.weight(name).local().detach().clone();
+  reshard_all(set);
+  return weight;
+}
+
+void unshard_all(ParameterSet& set) {
+  for (size_t unit = 0; unit < set.units(); ++unit) {
+    value_or_throw(set.wait_whole(unit));
+  }
+}
+
+void reshard_all(ParameterSet& set) {
+  for (size_t unit = 0; unit < set.units(); ++unit) {
+    set.reshard(unit);
+  }
+}
+
 void run_microbatches(tensor::Program& program,
                       ParameterSet& set,
                       int64_t each,
-                      const std::function<bool(const ParameterFacts&)>& is_used) {
+                      const std::function<bool(const ParameterFacts&)>& is_used,
+                      const std::function<void()>& after_each) {
   const std::vector<std::string> data_axes = {"dp_replicate", "dp_shard"};
   const int64_t data_rank = program.mesh().flattened_index(program.rank(), data_axes);
   for (int64_t i = 0; i < each; ++i) {
+    unshard_all(set);
     at::Tensor loss = at::zeros({});
     for (const ParameterFacts& facts : set.facts()) {
       if (is_used(facts)) {
@@ -117,7 +167,9 @@ void run_microbatches(tensor::Program& program,
       }
     }
     torch::autograd::backward({loss}, {});
+    reshard_all(set);
     set.accumulate(i, each);
+    after_each();
   }
 }
 

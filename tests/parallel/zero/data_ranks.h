@@ -25,6 +25,9 @@ struct Layout {
   std::string to_string() const;
 };
 
+/// Every kind of mesh that parameters meet.
+const std::vector<Layout>& layouts();
+
 /// Runs `body` on each rank of the layout.
 void on_layout(const Layout& layout, const std::function<void(tensor::Program&)>& body);
 
@@ -55,14 +58,28 @@ at::Tensor used_box(tensor::Program& program,
                     const sharding::ParameterFacts& facts,
                     const at::Tensor& whole);
 
+/// The rows of a used box that this rank updates.
+at::Tensor updated_rows(tensor::Program& program,
+                        const ParameterSet& set,
+                        const sharding::ParameterFacts& facts,
+                        int stage,
+                        const at::Tensor& box);
+
+/// The weight as forward uses it, gathered for this call alone if it is stored sharded. Collective.
+at::Tensor used_weight(ParameterSet& set, const std::string& name);
+
+/// Makes all units whole, or none.
+void unshard_all(ParameterSet& set);
+void reshard_all(ParameterSet& set);
+
 /// Backward and accumulate() of this data rank's `each` microbatches, its share of the global ones;
-/// parameters for which `is_used` is false take no part.
+/// parameters for which `is_used` is false take no part; `after_each` runs after each accumulate().
 void run_microbatches(
     tensor::Program& program,
     ParameterSet& set,
     int64_t each,
-    const std::function<bool(const sharding::ParameterFacts&)>& is_used = [](const auto&) {
-      return true;
-    });
+    const std::function<bool(const sharding::ParameterFacts&)>& is_used =
+        [](const auto&) { return true; },
+    const std::function<void()>& after_each = [] {});
 
 }  // namespace brigade::zero

@@ -10,6 +10,7 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
@@ -21,21 +22,10 @@ namespace {
 
 using sharding::ParameterFacts;
 
-const std::vector<Layout> kLayouts = {{},
-                                      {.shard = 2},
-                                      {.shard = 3},
-                                      {.shard = 4},
-                                      {.replicate = 2},
-                                      {.replicate = 3},
-                                      {.replicate = 2, .shard = 2},
-                                      {.tp = 2},
-                                      {.shard = 2, .tp = 2},
-                                      {.replicate = 2, .shard = 2, .tp = 2}};
-
 /// Runs `body` on every layout and stage.
 void for_all(const std::function<void(const Layout&, int stage, tensor::Program&)>& body) {
-  for (const Layout& layout : kLayouts) {
-    for (const int stage : {0, 1}) {
+  for (const Layout& layout : layouts()) {
+    for (const int stage : {0, 1, 2, 3}) {
       on_layout(layout, [&](tensor::Program& program) {
         SCOPED_TRACE(concat(layout.to_string(), ", stage ", stage, ", rank ", program.rank()));
         body(layout, stage, program);
@@ -51,26 +41,10 @@ std::map<std::string, at::Tensor> weights_on_one_rank() {
     const auto set = make_set(program, 0);
     set->initialize(5);
     for (const ParameterFacts& facts : set->facts()) {
-      weights[facts.name] = set->weight(facts.name).local().detach().clone();
+      weights[facts.name] = used_weight(*set, facts.name);
     }
   });
   return weights;
-}
-
-/// The rows of a used box that this rank updates.
-at::Tensor updated_rows(tensor::Program& program,
-                        const ParameterSet& set,
-                        const ParameterFacts& facts,
-                        int stage,
-                        const at::Tensor& box) {
-  const at::Tensor rows = box.dim() == 0 ? box.view({1}) : box;
-  if (stage == 0) {
-    return rows;
-  }
-  const int64_t member = program.mesh().coordinate(program.rank(), "dp_shard");
-  const sharding::Interval mine =
-      set.placement(facts.name).shard_rows(facts.shape, program.rank(), member);
-  return rows.narrow(0, mine.begin, mine.size());
 }
 
 /// Sums of squares of all ranks of the program's mesh.
@@ -91,6 +65,7 @@ TEST(ParameterSet, StartsEqualOnEveryMesh) {
   for_all([&](const Layout&, int stage, tensor::Program& program) {
     const auto set = make_set(program, stage);
     set->initialize(5);
+    unshard_all(*set);
     for (const ParameterFacts& facts : set->facts()) {
       const tensor::ShardedTensor& weight = set->weight(facts.name);
       EXPECT_TRUE(weight.local().requires_grad() && weight.local().is_leaf());
@@ -102,7 +77,7 @@ TEST(ParameterSet, StartsEqualOnEveryMesh) {
   });
 }
 
-TEST(ParameterSet, ReducesToTheBitsOfTheSerialTreeAtBothStages) {
+TEST(ParameterSet, ReducesToTheBitsOfTheSerialTreeAtEveryStage) {
   constexpr int64_t kEach = 2;
   for_all([](const Layout& layout, int stage, tensor::Program& program) {
     const auto set = make_set(program, stage);
@@ -155,9 +130,9 @@ TEST(ParameterSet, GathersWhatEachRankUpdated) {
     for (const ParameterFacts& facts : set->facts()) {
       const at::Tensor wanted =
           initial.at(facts.name) - serial_gradient(facts, layout.data_ranks());
-      EXPECT_TRUE(at::equal(set->weight(facts.name).local().detach(),
-                            used_box(program, *set, facts, wanted)))
+      EXPECT_TRUE(at::equal(used_weight(*set, facts.name), used_box(program, *set, facts, wanted)))
           << facts.name;
+      EXPECT_TRUE(at::equal(set->collect(facts.name), wanted)) << facts.name;
     }
   });
 }
@@ -264,7 +239,7 @@ TEST(ParameterSet, SumsATiedUseOnItsOwnAndAddsItLast) {
   for_all([](const Layout& layout, int stage, tensor::Program& program) {
     const auto set = make_set(program, stage, tied_facts());
     set->initialize(5);
-    EXPECT_EQ(set->weight("head").local().data_ptr(), set->weight("embed").local().data_ptr());
+    EXPECT_TRUE(at::equal(used_weight(*set, "head"), used_weight(*set, "embed")));
     run_microbatches(program, *set, 2);
     value_or_throw(set->reduce());
     set->add_tied();
@@ -305,7 +280,7 @@ TEST(ParameterSet, KeepsATiedUseWhoseOwnerIsElsewhere) {
     const auto set = make_set(program, 1, {head});
     owner->initialize(5);
     set->initialize(5);
-    EXPECT_TRUE(at::equal(set->weight_data("head"), owner->weight_data("embed")));
+    EXPECT_TRUE(at::equal(set->stored_weight("head"), owner->stored_weight("embed")));
     run_microbatches(program, *set, 1);
     value_or_throw(set->reduce());
     EXPECT_TRUE(set->shards().empty());
@@ -331,7 +306,7 @@ TEST(ParameterSet, LoadsEachUsedBoxOnce) {
     }));
     EXPECT_THAT(read, ::testing::ElementsAre("embed", "up", "norm", "down", "scale"));
     for (const ParameterFacts& facts : model_facts()) {
-      EXPECT_TRUE(at::equal(set->weight_data(facts.name),
+      EXPECT_TRUE(at::equal(set->stored_weight(facts.name),
                             used_box(program, *set, facts, microbatch_gradient(facts, 0))));
     }
   });
@@ -349,19 +324,112 @@ TEST(ParameterSet, PassesOnAFailureToRead) {
   });
 }
 
-TEST(ParameterSet, KeepsBf16WeightsAndFp32Gradients) {
+TEST(ParameterSet, KeepsBf16WeightsBesideFp32MastersAndGradients) {
+  for (const int stage : {0, 1, 2, 3}) {
+    on_layout({.shard = 2}, [stage](tensor::Program& program) {
+      SCOPED_TRACE(stage);
+      Options options = options_of(stage);
+      options.dtype = DType::kBFloat16;
+      const auto set = value_or_throw(ParameterSet::create(program, model_facts(), options));
+      set->initialize(5);
+      run_microbatches(program, *set, 2);
+      value_or_throw(set->reduce());
+      for (const Shard& shard : set->shards()) {
+        EXPECT_EQ(shard.weight.scalar_type(), at::kFloat);
+        EXPECT_EQ(shard.gradient.scalar_type(), at::kFloat);
+        at::Tensor weight = shard.weight;
+        weight.sub_(shard.gradient, 0.01);
+      }
+      value_or_throw(set->gather());
+      for (const ParameterFacts& facts : set->facts()) {
+        EXPECT_EQ(set->collect(facts.name).scalar_type(), at::kFloat);
+        EXPECT_TRUE(
+            at::equal(used_weight(*set, facts.name), set->collect(facts.name).to(at::kBFloat16)))
+            << facts.name;
+      }
+    });
+  }
+}
+
+TEST(ParameterSet, NamesAWeightThatIsNotGathered) {
   on_layout({.shard = 2}, [](tensor::Program& program) {
-    Options options = options_of(1);
-    options.dtype = DType::kBFloat16;
+    const auto set = make_set(program, 3);
+    set->initialize(5);
+    try {
+      (void)set->weight("up");
+      ADD_FAILURE() << "expected an error";
+    } catch (const Exception& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("parameter up is not gathered now"));
+    }
+    value_or_throw(set->wait_whole(set->unit("block.0")));
+    EXPECT_TRUE(set->weight("up").defined());
+    set->reshard(set->unit("block.0"));
+    EXPECT_THROW((void)set->weight("up"), Exception);
+  });
+}
+
+TEST(ParameterSet, KeepsSmallParametersWholeBelowAThreshold) {
+  on_layout({.shard = 2}, [](tensor::Program& program) {
+    Options options = options_of(3);
+    options.replicate_below = 6;  // norm has 5 elements, scale 1
     const auto set = value_or_throw(ParameterSet::create(program, model_facts(), options));
     set->initialize(5);
-    run_microbatches(program, *set, 2);
+    EXPECT_TRUE(set->weight("norm").defined());
+    EXPECT_THROW((void)set->weight("up"), Exception);
+    run_microbatches(program, *set, 1);
     value_or_throw(set->reduce());
+    for (const Shard& shard : set->shards()) {
+      at::Tensor weight = shard.weight;
+      weight.sub_(shard.gradient);
+    }
     value_or_throw(set->gather());
-    EXPECT_EQ(set->shards()[0].weight.scalar_type(), at::kBFloat16);
-    EXPECT_EQ(set->shards()[0].gradient.scalar_type(), at::kFloat);
-    EXPECT_EQ(set->weight_bytes(), (33 + 35 + 5 + 35 + 1) * 2);
+    for (const ParameterFacts& facts : set->facts()) {
+      EXPECT_TRUE(at::equal(used_weight(*set, facts.name),
+                            used_box(program, *set, facts, set->collect(facts.name))));
+    }
   });
+}
+
+/// R073, R074, R075: parameters of no, one and a few elements over more ranks than rows.
+TEST(ParameterSet, R073R074R075HoldAnySizeOverAnyRanks) {
+  const auto sized = [](const char* name, sharding::Shape shape) {
+    ParameterFacts facts{
+        name, shape, std::vector<std::string>(shape.size(), "rows"), {}, true, "", "unit"};
+    return facts;
+  };
+  const std::vector<ParameterFacts> facts = {sized("eight", {8}),
+                                             sized("none", {0}),
+                                             sized("ten", {10}),
+                                             sized("one", {1}),
+                                             sized("scalar", {}),
+                                             sized("last", {0})};
+  for (const int64_t ranks : {1, 2, 3, 4, 6, 7}) {
+    for (const int stage : {0, 1, 2, 3}) {
+      on_layout({.shard = ranks}, [&](tensor::Program& program) {
+        SCOPED_TRACE(concat(ranks, " ranks, stage ", stage));
+        const auto set = make_set(program, stage, facts);
+        value_or_throw(set->load([](const ParameterFacts&, const sharding::Box&, at::Tensor& out) {
+          out.copy_(at::arange(out.numel(), at::kFloat).view(out.sizes()));
+          return Result<void>();
+        }));
+        for (const ParameterFacts& row : facts) {
+          const at::Tensor wanted =
+              at::arange(sharding::element_count(row.shape), at::kFloat).view(row.shape);
+          EXPECT_TRUE(at::equal(set->collect(row.name), wanted)) << row.name;
+          EXPECT_TRUE(at::equal(used_weight(*set, row.name), wanted)) << row.name;
+        }
+        run_microbatches(program, *set, 1);
+        value_or_throw(set->reduce());
+        for (const Shard& shard : set->shards()) {
+          EXPECT_TRUE(at::equal(
+              shard.gradient,
+              updated_rows(
+                  program, *set, *shard.facts, stage, serial_gradient(*shard.facts, ranks))))
+              << shard.facts->name;
+        }
+      });
+    }
+  }
 }
 
 TEST(ParameterSet, ChecksNames) {

@@ -64,8 +64,8 @@ TEST(UnitCasts, GatherGradientsInsteadOfWeightsAtStageZero) {
         ElementsAre(
             entry(
                 CastKind::kReduceScatter, "dp_shard", kEmbeddingBytes, "unit embedding: gradients"),
-            entry(CastKind::kReduceScatter, "dp_shard", kBlockBytes, "unit block.0: gradients"),
             entry(CastKind::kGather, "dp_shard", kEmbeddingBytes, "unit embedding: gradients"),
+            entry(CastKind::kReduceScatter, "dp_shard", kBlockBytes, "unit block.0: gradients"),
             entry(CastKind::kGather, "dp_shard", kBlockBytes, "unit block.0: gradients")));
   });
 }

@@ -266,7 +266,7 @@ TEST(Load, RefusesUnknownChoicesWithTheNearest) {
                         "\"AdamV\"; the nearest is \"AdamW\""));
   EXPECT_THAT(complaint("", {"training.matmul=onedn"}), HasSubstr("the nearest is \"onednn\""));
   EXPECT_THAT(complaint("", {"parallelism.zero_stage=4"}),
-              HasSubstr("parallelism.zero_stage must be one of 0, 1, found 4"));
+              HasSubstr("parallelism.zero_stage must be at least 0 and at most 3, found 4"));
 }
 
 TEST(Load, RefusesSizesThatCannotBeAModel) {
@@ -352,7 +352,7 @@ last_save_model_only = false
 export_dtype = "float32"
 async_mode = "disabled"
 [activation_checkpoint]
-mode = "selective"
+mode = "memory_budget"
 selective_ac_option = "2"
 [compile]
 enable = false
@@ -375,8 +375,8 @@ TEST(Load, ListsAllThatAStockRecipeAsksForAtOnce) {
               HasSubstr("checkpoint.enable = true: there are no checkpoints in this version; "
                         "to go on, set checkpoint.enable=false"));
   EXPECT_THAT(text,
-              HasSubstr("activation_checkpoint.mode = \"selective\": activations are kept in "
-                        "this version; to go on, set activation_checkpoint.mode=none"));
+              HasSubstr("activation_checkpoint.mode = \"memory_budget\": none, selective and full "
+                        "work in this version; to go on, set activation_checkpoint.mode=none"));
   EXPECT_THAT(text, HasSubstr("all at once: "));
   EXPECT_THAT(text, Not(HasSubstr("Interleaved1F1B")));  // pp = 1: asks for nothing
   EXPECT_THAT(text, Not(HasSubstr("profiling")));        // switched off
@@ -397,12 +397,13 @@ TEST(Load, RunsAStockRecipeOnceItsAsksAreOverridden) {
 
 TEST(Load, AsksAreNamedTogetherWithProblems) {
   const std::string text =
-      complaint("[training]\nstep = 1\n", {"compile.enable=true", "parallelism.zero_stage=3"});
+      complaint("[training]\nstep = 1\n",
+                {"compile.enable=true", "activation_checkpoint.mode=memory_budget"});
   EXPECT_THAT(text, HasSubstr("1 problem in the configuration"));
   EXPECT_THAT(text, HasSubstr("3 settings that this version cannot follow"));
   EXPECT_THAT(text,
-              HasSubstr("parallelism.zero_stage = 3: 0 and 1 work in this version; to go on, "
-                        "set parallelism.zero_stage=0"));
+              HasSubstr("activation_checkpoint.mode = \"memory_budget\": none, selective and full "
+                        "work in this version; to go on, set activation_checkpoint.mode=none"));
 }
 
 TEST(Load, AsksForASchedulesNameOnlyWithAPipeline) {

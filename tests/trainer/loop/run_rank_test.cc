@@ -55,7 +55,8 @@ TEST(RunRank, RecordsEveryStepOfARun) {
   for (size_t i = 0; i < steps.size(); ++i) {
     EXPECT_EQ(steps[i].at("step"), i + 1);
     EXPECT_GT(steps[i].at("loss").get<double>(), 0.0);
-    EXPECT_GT(steps[i].at("memory_bytes").get<int64_t>(), 0);
+    EXPECT_GT(steps[i].at("tensor_bytes").get<int64_t>(), 0);
+    EXPECT_GT(steps[i].at("memory_bytes"), steps[i].at("tensor_bytes"));
   }
 }
 

@@ -56,7 +56,7 @@ void with_parameters(const std::function<void(zero::ParameterSet&)>& body) {
 }
 
 float value_of(zero::ParameterSet& parameters, const std::string& name) {
-  const at::Tensor& data = parameters.weight_data(name);
+  const at::Tensor& data = parameters.stored_weight(name);
   EXPECT_TRUE(data.eq(data.view(-1)[0]).all().item<bool>()) << "all elements had one history";
   return data.view(-1)[0].item<float>();
 }

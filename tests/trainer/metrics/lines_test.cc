@@ -13,7 +13,8 @@ StepRecord record() {
           .lr = 8e-4,
           .tokens_per_s = 12345.4,
           .step_ms = 82.06,
-          .memory_bytes = 225485783,
+          .memory_bytes = 425485783,
+          .tensor_bytes = 225485783,
           .time = 1.5,
           .skipped = false};
 }

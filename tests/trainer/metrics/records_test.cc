@@ -17,10 +17,11 @@ TEST(Records, AreJsonThatReadsBackToTheSameBits) {
                              .tokens_per_s = 1e6,
                              .step_ms = 0.1,
                              .memory_bytes = int64_t{1} << 40,
+                             .tensor_bytes = 5,
                              .time = 12.5,
                              .skipped = true};
   const nlohmann::json json = nlohmann::json::parse(to_json(record));
-  EXPECT_EQ(json.size(), 9);
+  EXPECT_EQ(json.size(), 10);
   EXPECT_EQ(json["step"], 3);
   EXPECT_EQ(json["loss"].get<double>(), record.loss);
   EXPECT_EQ(json["grad_norm"].get<double>(), record.grad_norm);
@@ -28,6 +29,7 @@ TEST(Records, AreJsonThatReadsBackToTheSameBits) {
   EXPECT_EQ(json["tokens_per_s"].get<double>(), record.tokens_per_s);
   EXPECT_EQ(json["step_ms"].get<double>(), record.step_ms);
   EXPECT_EQ(json["memory_bytes"], record.memory_bytes);
+  EXPECT_EQ(json["tensor_bytes"], record.tensor_bytes);
   EXPECT_EQ(json["time"].get<double>(), record.time);
   EXPECT_EQ(json["skipped"], true);
 }

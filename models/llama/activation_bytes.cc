@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/llama/activation_bytes.h"
+
+#include <algorithm>
+
+#include "parallel/base/dtype.h"
+#include "parallel/tensor/ops/attention.h"
+
+namespace brigade::llama {
+namespace {
+
+using decoder::ActivationShape;
+using decoder::UnitActivations;
+
+/// Bytes of the tensors that the stage's code names, by those names.
+struct Sizes {
+  Sizes(const Config& config, const ActivationShape& shape)
+      : element(size_of(shape.dtype)),
+        rows(shape.rows()),
+        stream(shape.stream_rows() * config.dim * element),
+        statistics(shape.stream_rows() * size_of(DType::kFloat32)),
+        entered(rows * config.dim * element),
+        queries(rows * shape.share_of(config.dim) * element),
+        keys(rows * shape.share_of(config.n_kv_heads * config.head_size()) * element),
+        wide(rows * shape.share_of(config.ffn_dim) * element) {}
+
+  int64_t element;
+  int64_t rows;
+  int64_t stream;      // a residual stream
+  int64_t statistics;  // of a norm: one per row
+  int64_t entered;     // normed, whole along the sequence
+  int64_t queries;     // and attention's result
+  int64_t keys;        // or values
+  int64_t wide;        // gate, up or their product
+};
+
+UnitActivations block_bytes(const Config& config, const ActivationShape& shape) {
+  const Sizes size(config, shape);
+  const int64_t attention =
+      size.stream + size.statistics + size.entered + 2 * size.queries + 2 * size.keys +
+      tensor::attention_kept_bytes({.batch = shape.batch,
+                                    .sequence = shape.sequence,
+                                    .query_heads = shape.share_of(config.n_heads),
+                                    .key_value_heads = shape.share_of(config.n_kv_heads),
+                                    .head_size = config.head_size()},
+                                   shape.dtype);
+  const int64_t feed_forward = size.stream + size.statistics + size.entered + 3 * size.wide;
+  // The gate's backward holds the gradients of its result and its operands, and no longer needs its
+  // result; before it, with a split sequence, the gradient of the block is gathered.
+  return {
+      .input = size.stream,
+      .products = size.queries + 2 * size.keys + 2 * size.stream + 2 * size.wide,
+      .saved = attention + feed_forward,
+      .working = size.stream + std::max(2 * size.wide, shape.gathering(size.stream, size.entered))};
+}
+
+UnitActivations head_bytes(const Config& config, const ActivationShape& shape) {
+  const Sizes size(config, shape);
+  const int64_t single = size_of(DType::kFloat32);
+  const int64_t logits = size.rows * shape.share_of(config.vocab_size) * single;
+  // Per row: largest logit, sum, the target's logit, loss.
+  const int64_t facts = 4 * size.rows * single;
+  return {.input = size.stream,
+          .products = 0,
+          .saved = size.stream + size.statistics + size.entered + logits + facts,
+          .working = logits + size.rows * single};
+}
+
+UnitActivations embedding_bytes(const Config& config, const ActivationShape& shape) {
+  const Sizes size(config, shape);
+  // Ids as a split table counts them, and a mark on those of other ranks.
+  const int64_t ids =
+      shape.tensor_ranks == 1 ? 0 : shape.rows() * (size_of(DType::kInt64) + size_of(DType::kBool));
+  // The gradients of rows that other ranks hold are taken out of a copy.
+  const int64_t masked = shape.tensor_ranks == 1 ? 0 : size.entered;
+  return {
+      .input = 0,
+      .products = 0,
+      .saved = ids,
+      .working = size.stream + std::max(2 * masked, shape.gathering(size.stream, size.entered))};
+}
+
+}  // namespace
+
+decoder::ModelActivations activation_bytes(const Config& config, const ActivationShape& shape) {
+  const int64_t table = shape.sequence * config.head_size() * size_of(DType::kFloat32);
+  return {.embedding = embedding_bytes(config, shape),
+          .block = block_bytes(config, shape),
+          .head = head_bytes(config, shape),
+          .stream = Sizes(config, shape).stream,
+          .resident = table};
+}
+
+}  // namespace brigade::llama
