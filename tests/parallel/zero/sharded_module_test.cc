@@ -20,7 +20,7 @@ using collective::World;
 using ::testing::HasSubstr;
 using testing::run_ranks;
 
-const std::vector<int> kStages = {0, 1};
+const std::vector<int> kStages = {0, 1, 2, 3};
 
 void expect_same(const Trained& found, const Trained& expected) {
   ASSERT_EQ(found.losses.size(), expected.losses.size());
@@ -84,9 +84,78 @@ TEST(ShardedModule, AddsUpTheGradientsOfSeveralBackwardPasses) {
   const Trained plain = train_plainly(adamw);
   for (const int stage : kStages) {
     run_ranks(2, [&](World& world) {
-      expect_same(train_sharded(world, adamw, {.stage = stage}, 3), plain);
+      expect_same(train_sharded(world, adamw, {.stage = stage, .passes = 3}, 3), plain);
     });
   }
+}
+
+TEST(ShardedModule, ReducesFewerPassesThanAnnouncedAsWell) {
+  const Trained plain = train_plainly(sgd);
+  for (const int stage : {2, 3}) {
+    run_ranks(4, [&](World& world) {
+      const ModuleOptions options = {.stage = stage, .replicas = 2, .passes = 3};
+      expect_same(train_sharded(world, sgd, options, 2), plain);
+    });
+  }
+}
+
+TEST(ShardedModule, RefusesABackwardPassTooMany) {
+  run_ranks(2, [](World& world) {
+    SmallNet net(0);
+    ShardedModule sharded(world, net, {.stage = 2});
+    const Samples batch = samples(0);
+    loss_of(net, batch.inputs, batch.targets).backward();
+    const Error error = error_of([&] { loss_of(net, batch.inputs, batch.targets).backward(); });
+    EXPECT_EQ(error.code, ErrorCode::kUsage);
+    EXPECT_THAT(error.text, HasSubstr("by backward pass 2 since the last step"));
+    sharded.zero_grad();
+  });
+}
+
+TEST(ShardedModule, FreesWeightsOfUnitsThatAreNotInUse) {
+  run_ranks(2, [](World& world) {
+    SmallNet net(0);
+    ShardedModule sharded(world, net, {.stage = 3});
+    const auto bytes = [&] { return net.first->weight.storage().nbytes(); };
+    EXPECT_EQ(bytes(), 0U);
+    const Samples batch = samples(0);
+    const at::Tensor loss = loss_of(net, batch.inputs, batch.targets);
+    EXPECT_EQ(bytes(), 0U);
+    size_t in_backward = 0;
+    loss.register_hook([&](const at::TensorBase&) { in_backward = bytes(); });
+    loss.backward();
+    EXPECT_EQ(in_backward, 0U);
+    EXPECT_EQ(bytes(), 0U);
+    EXPECT_FALSE(net.first->weight.grad().defined());
+    sharded.zero_grad();
+  });
+}
+
+TEST(ShardedModule, NamesAFreedWeightThatAForwardTouches) {
+  run_ranks(2, [](World& world) {
+    SmallNet net(0);
+    const ShardedModule sharded(world, net, {.stage = 3});
+    try {
+      net.second->forward(at::ones({2, 5}));
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const c10::Error& error) {
+      EXPECT_THAT(error.what_without_backtrace(), HasSubstr("parameter second."));
+      EXPECT_THAT(error.what_without_backtrace(), HasSubstr("unit second"));
+    }
+  });
+}
+
+TEST(ShardedModule, EvaluatesUnitByUnitWithoutGradients) {
+  run_ranks(2, [](World& world) {
+    SmallNet net(world.rank());
+    const ShardedModule sharded(world, net, {.stage = 3});
+    const c10::NoGradGuard no_history;
+    SmallNet first(0);
+    const Samples batch = samples(3);
+    for (int pass = 0; pass < 3; ++pass) {
+      EXPECT_TRUE(unit(net, batch.inputs).equal(first.forward(batch.inputs))) << pass;
+    }
+  });
 }
 
 TEST(ShardedModule, BeginsWithTheFirstRanksValuesOnEveryRank) {
@@ -173,24 +242,44 @@ TEST(ShardedModule, RefusesOptimizersThatLookAtTheWholeModel) {
   });
 }
 
-TEST(ShardedModule, NamesAParameterWithoutAGradientOnEveryRankAndGoesOn) {
-  run_ranks(3, [](World& world) {
-    SmallNet net(0);
-    ShardedModule sharded(world, net, {.stage = 1});
-    const Optimizer optimizer = sgd(sharded.shards());
-    const at::Tensor loss = net.first(samples(0).inputs).sum() * net.scale;
-    // Only the middle rank leaves the second layer out.
-    (world.rank() == 1 ? loss : loss + net.forward(samples(0).inputs).sum()).backward();
-    const Error error = error_of([&] { sharded.step(*optimizer); });
-    EXPECT_EQ(error.code, ErrorCode::kUsage);
-    EXPECT_THAT(error.text, HasSubstr("parameter second.weight got no gradient on rank 1"));
-    EXPECT_TRUE(net.first->weight.equal(SmallNet(0).first->weight));
-    EXPECT_FALSE(net.first->weight.grad().defined());
+TEST(ShardedModule, NamesAParameterThatGotNoGradientOnOneRankAndGoesOn) {
+  for (const int stage : {0, 1, 2}) {
+    run_ranks(3, [&](World& world) {
+      SmallNet net(0);
+      ShardedModule sharded(world, net, {.stage = stage});
+      const Optimizer optimizer = sgd(sharded.shards());
+      const Samples batch = samples(0);
+      // Only the middle rank leaves the second layer out.
+      (world.rank() == 1 ? net.first(batch.inputs).sum()
+                         : loss_of(net, batch.inputs, batch.targets))
+          .backward();
+      const Error error = error_of([&] { sharded.step(*optimizer); });
+      EXPECT_EQ(error.code, ErrorCode::kUsage);
+      EXPECT_THAT(error.text, HasSubstr("parameter scale got no gradient on rank 1"));
+      EXPECT_TRUE(net.first->bias.equal(SmallNet(0).first->bias));
+      loss_of(net, batch.inputs, batch.targets).backward();
+      EXPECT_FALSE(sharded.step(*optimizer).skipped);
+    });
+  }
+}
 
-    net.first(samples(0).inputs).sum().backward();
-    sharded.step(*optimizer, {.missing_gradient = MissingGradient::kZeros});
-    EXPECT_FALSE(net.first->weight.equal(SmallNet(0).first->weight));
-  });
+TEST(ShardedModule, NamesAParameterThatNoRankUses) {
+  for (const int stage : kStages) {
+    run_ranks(2, [&](World& world) {
+      SmallNet net(0);
+      ShardedModule sharded(world, net, {.stage = stage});
+      const Optimizer optimizer = sgd(sharded.shards());
+      const auto backward = [&] { unit(net.first, samples(0).inputs).sum().backward(); };
+      backward();
+      EXPECT_THAT(error_of([&] { sharded.step(*optimizer); }).text,
+                  HasSubstr("parameter scale got no gradient on rank 0"));
+      backward();
+      sharded.step(*optimizer, {.missing_gradient = MissingGradient::kZeros});
+      sharded.unshard();
+      EXPECT_FALSE(net.first->bias.equal(SmallNet(0).first->bias));
+      EXPECT_TRUE(at::allclose(net.second->weight, SmallNet(0).second->weight, 0.01));  // decay
+    });
+  }
 }
 
 TEST(ShardedModule, NamesAGradientThatIsNotFiniteAndStopsOrSkips) {

@@ -50,8 +50,8 @@ SmallNet::SmallNet(int64_t seed) {
 }
 
 at::Tensor SmallNet::forward(const at::Tensor& x_BI) {
-  const at::Tensor hidden = at::tanh(first(x_BI)) * frozen;
-  return second(hidden) * scale + offset + nothing.sum();
+  const at::Tensor hidden = at::tanh(unit(first, x_BI)) * frozen;
+  return unit(second, hidden) * scale + offset + nothing.sum();
 }
 
 Samples samples(int64_t step) {
@@ -60,7 +60,7 @@ Samples samples(int64_t step) {
 }
 
 at::Tensor loss_of(SmallNet& net, const at::Tensor& inputs, const at::Tensor& targets) {
-  return (net.forward(inputs) - targets).pow(2).sum() / kSmallBatch;
+  return (unit(net, inputs) - targets).pow(2).sum() / kSmallBatch;
 }
 
 Optimizer sgd(std::vector<at::Tensor> parameters) {
@@ -114,7 +114,9 @@ Trained train_sharded(collective::World& world,
     sharded.step(*optimizer, {.max_norm = kSmallNorm});
     trained.losses.push_back(sharded.sum(loss));
   }
+  sharded.unshard();
   trained.parameters = copies(net.parameters());
+  sharded.reshard();
   BRIGADE_CHECK(identities(net) == before);
   return trained;
 }
