@@ -5,11 +5,11 @@
 ///   zero::ShardedModule sharded(world, *net, {.stage = 2});
 ///   torch::optim::AdamW adam(sharded.shards(), torch::optim::AdamWOptions(1e-3));
 ///   ...
-///   const at::Tensor mine = sharded.share(indices);      // this rank's samples of the global batch
+///   const at::Tensor mine = sharded.share(indices);   // this rank's samples of the global batch
 ///   const at::Tensor loss = cross_entropy_sum(net->forward(images(mine)), labels(mine)) / kBatch;
 ///   loss.backward();
-///   sharded.step(adam, {.max_norm = 1.0});               // instead of clipping, step and zero_grad
-///   print(sharded.sum(loss));                            // of the global batch
+///   sharded.step(adam, {.max_norm = 1.0});            // instead of clipping, step, zero_grad
+///   print(sharded.sum(loss));                         // of the global batch
 ///
 /// The module is not touched: its parameters stay the tensors that they are, and what lies under
 /// them becomes memory of the set that shards them. At the start every rank takes the first rank's
@@ -25,10 +25,10 @@
 /// Stage 3:       weights are memory only while their unit is in use: its forward is entered by
 ///                unit(block, x) (unit_scope.h), which the module's own forward has to say.
 /// Optimizers:    those that update each element by its own gradient: SGD, Adam, AdamW, Adagrad,
-///                RMSprop. Not LBFGS, which would take one shard for the whole model. Its states are
-///                this rank's share; options of parameter groups go by named_shards().
-/// Buffers:       stay each rank's own after the start. BatchNorm sees this rank's samples alone, so
-///                its statistics and gradients depend on the number of ranks; GroupNorm's and
+///                RMSprop. Not LBFGS, which would take one shard for the whole model. Its states
+///                are this rank's share; options of parameter groups go by named_shards().
+/// Buffers:       stay each rank's own after the start. BatchNorm sees this rank's samples alone,
+///                so its statistics and gradients depend on the number of ranks; GroupNorm's and
 ///                LayerNorm's do not.
 /// Shared:        a parameter registered twice is one, within one unit.
 /// The module:    holds whole weights after step(), equal on all ranks, for evaluation and

@@ -79,7 +79,7 @@ UnitHooks::~UnitHooks() {
 
 OwnedUnit owned_unit(const torch::nn::Module& module) {
   for (const at::Tensor& parameter : module.parameters()) {
-    const auto* hook = parameter.defined()
+    const auto* hook = parameter.defined() && parameter.requires_grad()
                            ? dynamic_cast<const GradientHook*>(
                                  torch::autograd::impl::post_acc_grad_hooks(parameter).get())
                            : nullptr;

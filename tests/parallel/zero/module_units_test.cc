@@ -15,7 +15,7 @@ namespace {
 
 TEST(Successors, KnowWhatCameNextTheLastTime) {
   Successors successors(3);
-  for (const size_t unit : {0, 1, 2}) {
+  for (const size_t unit : {size_t{0}, size_t{1}, size_t{2}}) {
     EXPECT_EQ(successors.visit(unit), std::nullopt);
   }
   successors.end();
@@ -35,7 +35,8 @@ TEST(Successors, TakeAUnitThatComesTwiceInARowForOne) {
 
 TEST(Successors, FollowAChange) {
   Successors successors(3);
-  for (const std::vector<size_t>& run : {std::vector<size_t>{0, 1}, {0, 2}}) {
+  const std::vector<std::vector<size_t>> runs = {{0, 1}, {0, 2}};
+  for (const std::vector<size_t>& run : runs) {
     for (const size_t unit : run) {
       successors.visit(unit);
     }

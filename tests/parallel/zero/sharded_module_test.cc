@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/zero/sharded_module.h"
 
+#include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
