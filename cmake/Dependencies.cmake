@@ -12,8 +12,8 @@ find_package(Threads REQUIRED)
 find_package(Boost 1.74 QUIET)
 brigade_require("Boost (>= 1.74, headers)" libboost-dev Boost_FOUND)
 
-find_path(BRIGADE_EXPECTED_INCLUDE tl/expected.hpp)
-brigade_require("tl::expected" libexpected-dev BRIGADE_EXPECTED_INCLUDE)
+find_package(tl-expected QUIET)
+brigade_require("tl::expected" libexpected-dev tl-expected_FOUND)
 
 find_path(BRIGADE_TOMLPLUSPLUS_INCLUDE toml++/toml.h)
 brigade_require("toml++" libtomlplusplus-dev BRIGADE_TOMLPLUSPLUS_INCLUDE)

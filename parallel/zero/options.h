@@ -10,7 +10,8 @@
 
 namespace brigade::zero {
 
-/// What a parameter that got no gradient in a step counts as.
+/// What a parameter is that no backward pass of a step reached: a gradient of zeros, which weight
+/// decay and momentum still move, or a mistake.
 enum class MissingGradient : uint8_t { kZeros, kError };
 
 struct Options {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -40,6 +41,9 @@ struct Parameter {
 
   bool is_tied() const { return !facts->tied_to.empty(); }
 };
+
+/// Why a sharded parameter cannot be read now.
+std::string not_gathered(const sharding::ParameterFacts& facts);
 
 /// Rows [begin, end) of dim 0, a view; a scalar is one row.
 at::Tensor rows_of(const at::Tensor& whole, const sharding::Interval& rows);

@@ -92,13 +92,7 @@ size_t ParameterSet::units() const {
 const tensor::ShardedTensor& ParameterSet::weight(std::string_view name) const {
   const Parameter& parameter = impl_->table->find(name);
   if (parameter.is_sharded && !impl_->unit_at(unit(parameter.facts->unit)).is_whole) {
-    throw Exception({ErrorCode::kUsage,
-                     concat("parameter ",
-                            name,
-                            " is not gathered now: it belongs to unit ",
-                            parameter.facts->unit,
-                            " and can be used inside of that unit's forward and backward alone"),
-                     -1});
+    throw Exception({ErrorCode::kUsage, not_gathered(*parameter.facts), -1});
   }
   return parameter.leaf;
 }
@@ -175,7 +169,7 @@ void ParameterSet::reshard(size_t unit) {
   BRIGADE_CHECK(whole.gather.done(), "freed before it was used:", whole.name);
   whole.gather = {};
   for (const Parameter* parameter : whole.sharded) {
-    free_storage(parameter->leaf.local());
+    free_storage(parameter->leaf.local(), not_gathered(*parameter->facts));
   }
   whole.is_whole = false;
 }
@@ -371,8 +365,10 @@ int64_t ParameterSet::master_bytes() const {
 
 int64_t ParameterSet::gathered_bytes() const {
   int64_t bytes = 0;
-  for (const auto& parameter : impl_->table->parameters) {
-    bytes += parameter->is_sharded ? bytes_of(parameter->leaf.local()) : 0;
+  for (const Unit& unit : impl_->table->units) {
+    for (const Parameter* parameter : unit.sharded) {
+      bytes += unit.is_whole ? bytes_of(parameter->leaf.local()) : 0;
+    }
   }
   return bytes;
 }

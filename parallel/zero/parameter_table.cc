@@ -32,6 +32,14 @@ Sum& sum_over(Unit& unit, const mesh::AxisNames& axes) {
 
 using sharding::ParameterFacts;
 
+std::string not_gathered(const ParameterFacts& facts) {
+  return concat("parameter ",
+                facts.name,
+                " is not gathered now: it belongs to unit ",
+                facts.unit,
+                " and can be used inside of that unit's forward and backward alone");
+}
+
 at::Tensor rows_of(const at::Tensor& whole, const sharding::Interval& rows) {
   const at::Tensor listed = whole.dim() == 0 ? whole.view({1}) : whole;
   return listed.narrow(0, rows.begin, rows.size());
@@ -159,7 +167,7 @@ void ParameterTable::allocate(Parameter& parameter) {
     }
   }
   if (parameter.is_sharded) {
-    free_storage(whole);
+    free_storage(whole, not_gathered(*parameter.facts));
   } else {
     whole = parameter.stored;
   }

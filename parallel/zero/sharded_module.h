@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/// ShardedModule: data parallelism and ZeRO for any torch::nn::Module of one's own.
+///
+///   auto net = std::make_shared<ConvNet>();
+///   zero::ShardedModule sharded(world, *net, {.stage = 1});
+///   torch::optim::AdamW adam(sharded.shards(), torch::optim::AdamWOptions(1e-3));
+///   ...
+///   const at::Tensor mine = sharded.share(indices);      // this rank's samples of the global batch
+///   const at::Tensor loss = cross_entropy_sum(net->forward(images(mine)), labels(mine)) / kBatch;
+///   loss.backward();
+///   sharded.step(adam, {.max_norm = 1.0});               // instead of clipping, step and zero_grad
+///   print(sharded.sum(loss));                            // of the global batch
+///
+/// The module is not touched: its parameters stay the tensors that they are, and what lies under
+/// them becomes memory of the set that shards them. At the start every rank takes the first rank's
+/// values, also of frozen parameters (requires_grad false) and of buffers.
+///
+/// Divisor:       gradients of the ranks are summed, never averaged. Divide the loss once, by the
+///                number of samples (or tokens) in the whole global batch, as one rank alone would;
+///                global_count() adds up what ranks have where that is not known beforehand.
+/// Accumulation:  backward() may run several times before step(); the gradients add up.
+/// Optimizers:    those that update each element by its own gradient: SGD, Adam, AdamW, Adagrad,
+///                RMSprop. Not LBFGS, which would take one shard for the whole model. Its states are
+///                this rank's share; options of parameter groups go by named_shards().
+/// Buffers:       stay each rank's own after the start. BatchNorm sees this rank's samples alone, so
+///                its statistics and gradients depend on the number of ranks; GroupNorm's and
+///                LayerNorm's do not.
+/// Shared:        a parameter registered twice is one, within one unit.
+/// The module:    holds whole weights after step(), equal on all ranks, for evaluation and
+///                torch::save; the ShardedModule borrows it. Not to be done while it lives:
+///                converting or moving the module, and setting requires_grad.
+///
+/// Collective:    the constructor, step(), sum(), global_count(): all ranks, in the same order.
+/// Cost:          ParameterSet's, and one all-reduce of 600 bytes per step.
+/// Errors:        thrown as Exception. A rank that fails alone must end the world, as launch::run()
+///                does, so that no other waits for it; what step() finds wrong it throws on all.
+/// Thread safety: belongs to one thread, that of its World.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "parallel/collective/world.h"
+#include "parallel/tensor/program.h"
+#include "parallel/zero/module_step.h"
+
+namespace torch::nn {
+class Module;
+}
+namespace torch::optim {
+class Optimizer;
+}
+
+namespace brigade::zero {
+
+struct ModuleOptions {
+  int stage = 0;         ///< 0: data parallel; 1: optimizer states sharded
+  int64_t replicas = 1;  ///< how many copies of the sharded states there are; divides the ranks
+  /// Paths of submodules whose parameters move together. None: the whole module is one.
+  std::vector<std::string> units = {};
+};
+
+class ShardedModule {
+ public:
+  /// Errors: kUsage for a stage or number of replicas that cannot be, a unit without parameters, a
+  ///         parameter shared between units and one that is not fp32 on the CPU; kMismatch where
+  ///         the ranks' modules differ.
+  ShardedModule(collective::World& world, torch::nn::Module& module, ModuleOptions options = {});
+  ~ShardedModule();
+
+  /// What this rank updates, for the optimizer: rows of each trained parameter, in the order of
+  /// named_parameters(). Some have no rows.
+  std::vector<at::Tensor> shards() const;
+  /// With the parameters' names.
+  std::vector<std::pair<std::string, at::Tensor>> named_shards() const;
+
+  /// This rank's rows of a tensor whose dim 0 runs over the global batch; a view.
+  at::Tensor share(const at::Tensor& batch) const;
+
+  /// Reduces the gradients of the backward passes since the last step, measures and clips them, has
+  /// `optimizer` update the shards, gathers the weights, and drops the gradients.
+  ///
+  /// Errors: kUsage for LBFGS, a parameter without a gradient (named, unless options allow it) and
+  ///         a module whose parameters were replaced; kNonFinite for a gradient that is not finite
+  ///         (parameter and rank named, unless options skip the step). Weights are then unchanged,
+  ///         gradients dropped.
+  StepReport step(torch::optim::Optimizer& optimizer, const StepOptions& options = {});
+
+  /// Sums over all ranks, the same on each: of a loss or a count of right answers.
+  double sum(double value);
+  double sum(const at::Tensor& scalar);
+  int64_t global_count(int64_t mine);
+
+  /// Drops gradients without a step.
+  void zero_grad();
+
+  /// Mesh, ledger of what was moved and why.
+  tensor::Program& program();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace brigade::zero
