@@ -11,6 +11,7 @@
 
 #include "parallel/base/text.h"
 #include "parallel/kernels/dispatch.h"
+#include "parallel/tensor/program.h"
 #include "trainer/data/sources.h"
 #include "trainer/loop/memory_report.h"
 #include "trainer/loop/memory_table.h"

@@ -52,7 +52,6 @@ tensor::ShardedTensor check_unit(executor::Stage& stage,
                                  const executor::Microbatch& rows,
                                  const tensor::ShardedTensor& x,
                                  const UnitActivations& stated,
-                                 int64_t stream,
                                  tensor::Meter& meter) {
   const auto live = [&] { return meter.use().live[Category::kActivations]; };
   tensor::ShardedTensor input;
@@ -63,15 +62,16 @@ tensor::ShardedTensor check_unit(executor::Stage& stage,
   }
   const int64_t before = live() - bytes_of(x);
   const tensor::ShardedTensor output = stage.forward(unit, rows, input);
-  const bool passes_on = unit + 1 < stage.units().size();
-  EXPECT_EQ(live() - before, stated.saved + (passes_on ? stream : 0));
+  const bool passes_on = unit + 1 < stage.units().size();  // else the result is the losses
+  const int64_t passed_on = passes_on ? bytes_of(output) : 0;
+  EXPECT_EQ(live() - before, stated.saved + passed_on);
 
   const at::Tensor gradient = at::ones_like(output.local());
   meter.reset_peaks();
   torch::autograd::backward({output.local()}, {gradient});
-  // Those of parameters are alive now; of the input's, in a block, those of both halves.
-  const int64_t made = live() - before - bytes_of(x) - (passes_on ? 2 * stream : 0);
-  const int64_t peak = meter.use().peak[Category::kActivations] - before - (passes_on ? stream : 0);
+  // What the backward made: gradients of parameters and of the input.
+  const int64_t made = live() - before - bytes_of(x) - 2 * passed_on;
+  const int64_t peak = meter.use().peak[Category::kActivations] - before - passed_on;
   EXPECT_LE(peak, stated.saved + stated.working + made);
   EXPECT_GE(peak, stated.saved + stated.working / 2);
   return tensor::ShardedTensor(output.program(), &output.record(), output.local().detach());
@@ -114,7 +114,7 @@ void check(const decoder::Model& model,
     const UnitActivations& bytes = name == decoder::kEmbeddingUnit ? stated.embedding
                                    : name == decoder::kHeadUnit    ? stated.head
                                                                    : stated.block;
-    x = check_unit(*stage, unit, rows, x, bytes, stated.stream, meter);
+    x = check_unit(*stage, unit, rows, x, bytes, meter);
     parameters->clear_gradients();
   }
 }
