@@ -10,6 +10,7 @@
 
 #include "parallel/base/philox.h"
 #include "parallel/base/text.h"
+#include "parallel/tensor/program.h"
 #include "tests/end_to_end/harness.h"
 #include "tests/end_to_end/layouts.h"
 #include "tests/end_to_end/sample_list.h"
