@@ -30,6 +30,10 @@ endfunction()
 
 # install_program(<target>): into bin/; finds what it loads in ../lib, and libtorch where it was built with it.
 function(install_program target)
-  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib;${LIBTORCH_ROOT}/lib")
+  set(run_path "$ORIGIN/../lib:${LIBTORCH_ROOT}/lib")
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "${run_path}")
   install(TARGETS ${target} RUNTIME DESTINATION bin COMPONENT program)
+  # CMake changes its own entries; those that link options brought, of this build tree, would stay before them.
+  install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/bin/$<TARGET_FILE_NAME:${target}>\"
+    NEW_RPATH \"${run_path}\")" COMPONENT program)
 endfunction()

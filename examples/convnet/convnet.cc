@@ -43,7 +43,7 @@ double accuracy(ConvNet& net) {
 void train(brigade::collective::World& world) {
   torch::manual_seed(1);
   const auto net = std::make_shared<ConvNet>();
-  brigade::zero::ShardedModule sharded(world, *net, {.stage = 1});
+  brigade::zero::ShardedModule sharded(world, *net, {.stage = 2});
   torch::optim::AdamW adam(sharded.shards(), torch::optim::AdamWOptions(1e-2));
   for (int64_t step = 1; step <= kSteps; ++step) {
     const torch::Tensor indices = torch::arange((step - 1) * kBatch, step * kBatch);

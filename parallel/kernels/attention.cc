@@ -7,6 +7,7 @@
 #include "parallel/base/check.h"
 #include "parallel/kernels/causal_products.h"
 #include "parallel/kernels/causal_softmax.h"
+#include "parallel/kernels/float_rows.h"
 
 namespace brigade::kernels {
 namespace {
@@ -80,18 +81,24 @@ float score_scale(const AttentionShape& shape) {
   return static_cast<float>(1.0 / std::sqrt(static_cast<double>(shape.head_dim)));
 }
 
-/// What a call keeps packed, one after another in its scratch: keys or values of a unit, transposed
-/// and in rows; rows of a tile of two kinds; a tile of scores.
+/// What a call keeps as packed floats, one after another in its scratch: keys or values of a unit,
+/// transposed and in rows; rows of a tile of three kinds; two tiles of scores. The last four serve
+/// elements that are no floats.
 struct Scratch {
   float* transposed;
   float* rows;
   float* tile_queries;
   float* tile_gradients;
   float* scores;
+  float* tile_result;
+  float* probabilities;
+  float* key_sums;
+  float* value_sums;
   int64_t floats;
 
   Scratch(const AttentionShape& shape, float* data) {
     const int64_t tile_rows = std::min(kTileRows, shape.sequence);
+    const int64_t tile_scores = tile_rows * (shape.sequence + kRowPadding);
     int64_t used = 0;
     const auto take = [&](int64_t count) {
       float* taken = data == nullptr ? nullptr : data + used;
@@ -102,40 +109,74 @@ struct Scratch {
     rows = take(shape.sequence * shape.head_dim);
     tile_queries = take(tile_rows * shape.head_dim);
     tile_gradients = take(tile_rows * shape.head_dim);
-    scores = take(tile_rows * (shape.sequence + kRowPadding));
+    scores = take(tile_scores);
+    tile_result = take(tile_rows * shape.head_dim);
+    probabilities = take(tile_scores);
+    key_sums = take(shape.sequence * shape.head_dim);
+    value_sums = take(shape.sequence * shape.head_dim);
     floats = used;
   }
 };
 
-/// One head's backward: adds to dk and dv unless it is the first of its unit.
+/// One head's forward.
+template <Element T>
+struct HeadForward {
+  const AttentionShape& shape;
+  const CausalProducts& products;
+  const Scratch& scratch;
+  Head queries;
+
+  void tile(int64_t index, const T* q, T* head_p, T* o) const {
+    const CausalTile tile = tile_at(shape.sequence, index);
+    T* p = head_p + offset_of(index);
+    const int64_t dim = shape.head_dim;
+    const int64_t stride = queries.row_stride;
+    const FloatRows<const float> x =
+        as_floats(tile.rows, dim, queries.at(q, tile.first), stride, scratch.tile_queries, dim);
+    const FloatRows<float> scores = rows_for(p, tile.row_stride, scratch.scores, tile.row_stride);
+    const FloatRows<float> result =
+        rows_for(queries.at(o, tile.first), stride, scratch.tile_result, dim);
+    products.scores(tile, x.data, x.row_stride, scratch.transposed, scores.data);
+    causal_softmax(tile, score_scale(shape), scores.data);
+    products.rows(tile, scores.data, scratch.rows, result.data, result.row_stride);
+    deliver(tile.rows, tile.keys, scores, p, tile.row_stride);
+    deliver(tile.rows, dim, result, queries.at(o, tile.first), stride);
+  }
+};
+
+/// One head's backward: adds to the sums of its unit's keys unless it is the first there.
+template <Element T>
 struct HeadBackward {
   const AttentionShape& shape;
   const CausalProducts& products;
   const Scratch& scratch;
   Head queries;
-  Head keys;
+  FloatRows<float> dk;
+  FloatRows<float> dv;
   bool first_of_unit;
 
-  void tile(int64_t index,
-            const float* q,
-            const float* head_p,
-            const float* d_out,
-            float* dq,
-            float* dk,
-            float* dv) const {
+  void tile(int64_t index, const T* q, const T* head_p, const T* d_out, T* dq) const {
     const CausalTile tile = tile_at(shape.sequence, index);
-    const float* p = head_p + offset_of(index);
+    const int64_t dim = shape.head_dim;
     const int64_t stride = queries.row_stride;
     const bool add = !first_of_unit || tile.keys < shape.sequence;
-    pack_rows(
-        tile.rows, shape.head_dim, queries.at(d_out, tile.first), stride, scratch.tile_gradients);
-    pack_rows(tile.rows, shape.head_dim, queries.at(q, tile.first), stride, scratch.tile_queries);
-    products.keys(tile, p, scratch.tile_gradients, keys.at(dv), keys.row_stride, add);
-    products.scores(
-        tile, scratch.tile_gradients, shape.head_dim, scratch.transposed, scratch.scores);
+    const float* p = as_floats(tile.rows,
+                               tile.keys,
+                               head_p + offset_of(index),
+                               tile.row_stride,
+                               scratch.probabilities,
+                               tile.row_stride)
+                         .data;
+    const FloatRows<float> result =
+        rows_for(queries.at(dq, tile.first), stride, scratch.tile_result, dim);
+    pack_rows(tile.rows, dim, queries.at(d_out, tile.first), stride, scratch.tile_gradients);
+    pack_rows(tile.rows, dim, queries.at(q, tile.first), stride, scratch.tile_queries);
+    products.keys(tile, p, scratch.tile_gradients, dv.data, dv.row_stride, add);
+    products.scores(tile, scratch.tile_gradients, dim, scratch.transposed, scratch.scores);
     causal_softmax_backward(tile, score_scale(shape), p, scratch.scores);
-    products.rows(tile, scratch.scores, scratch.rows, queries.at(dq, tile.first), stride);
-    products.keys(tile, scratch.scores, scratch.tile_queries, keys.at(dk), keys.row_stride, add);
+    products.rows(tile, scratch.scores, scratch.rows, result.data, result.row_stride);
+    deliver(tile.rows, dim, result, queries.at(dq, tile.first), stride);
+    products.keys(tile, scratch.scores, scratch.tile_queries, dk.data, dk.row_stride, add);
   }
 };
 
@@ -149,76 +190,123 @@ int64_t attention_scratch(const AttentionShape& shape) {
   return Scratch(shape, nullptr).floats;
 }
 
+template <Element T>
 void attention_forward(const AttentionShape& shape,
-                       const float* q,
-                       const float* k,
-                       const float* v,
-                       float* o,
-                       float* p,
+                       const T* q,
+                       const T* k,
+                       const T* v,
+                       T* o,
+                       T* p,
                        float* scratch_floats,
                        int64_t begin,
                        int64_t end) {
   check_shape(shape);
-  const float scale = score_scale(shape);
   const CausalProducts products(shape.head_dim);
   const Scratch scratch(shape, scratch_floats);
   for (int64_t index = begin; index < end; ++index) {
     const Unit unit(shape, index);
-    pack_transposed(
-        shape.sequence, shape.head_dim, unit.keys.at(k), unit.keys.row_stride, scratch.transposed);
-    pack_rows(shape.sequence, shape.head_dim, unit.keys.at(v), unit.keys.row_stride, scratch.rows);
+    const int64_t stride = unit.keys.row_stride;
+    pack_transposed(shape.sequence, shape.head_dim, unit.keys.at(k), stride, scratch.transposed);
+    pack_rows(shape.sequence, shape.head_dim, unit.keys.at(v), stride, scratch.rows);
     for (int64_t head = unit.first_query_head; head < unit.first_query_head + unit.group; ++head) {
-      const Head queries(shape, unit.batch, shape.query_heads, head);
-      float* head_p =
-          p + (unit.batch * shape.query_heads + head) * head_probabilities(shape.sequence);
+      const HeadForward<T> forward{.shape = shape,
+                                   .products = products,
+                                   .scratch = scratch,
+                                   .queries = Head(shape, unit.batch, shape.query_heads, head)};
+      T* head_p = p + (unit.batch * shape.query_heads + head) * head_probabilities(shape.sequence);
       for (int64_t i = 0; i < tile_count(shape.sequence); ++i) {
-        const CausalTile tile = tile_at(shape.sequence, i);
-        float* tile_p = head_p + offset_of(i);
-        products.scores(
-            tile, queries.at(q, tile.first), queries.row_stride, scratch.transposed, tile_p);
-        causal_softmax(tile, scale, tile_p);
-        products.rows(tile, tile_p, scratch.rows, queries.at(o, tile.first), queries.row_stride);
+        forward.tile(i, q, head_p, o);
       }
     }
   }
 }
 
+template <Element T>
 void attention_backward(const AttentionShape& shape,
-                        const float* q,
-                        const float* k,
-                        const float* v,
-                        const float* p,
-                        const float* d_out,
-                        float* dq,
-                        float* dk,
-                        float* dv,
+                        const T* q,
+                        const T* k,
+                        const T* v,
+                        const T* p,
+                        const T* d_out,
+                        T* dq,
+                        T* dk,
+                        T* dv,
                         float* scratch_floats,
                         int64_t begin,
                         int64_t end) {
   check_shape(shape);
-  const CausalProducts products(shape.head_dim);
+  const int64_t dim = shape.head_dim;
+  const CausalProducts products(dim);
   const Scratch scratch(shape, scratch_floats);
   for (int64_t index = begin; index < end; ++index) {
     const Unit unit(shape, index);
-    pack_transposed(
-        shape.sequence, shape.head_dim, unit.keys.at(v), unit.keys.row_stride, scratch.transposed);
-    pack_rows(shape.sequence, shape.head_dim, unit.keys.at(k), unit.keys.row_stride, scratch.rows);
+    const int64_t stride = unit.keys.row_stride;
+    pack_transposed(shape.sequence, dim, unit.keys.at(v), stride, scratch.transposed);
+    pack_rows(shape.sequence, dim, unit.keys.at(k), stride, scratch.rows);
+    const FloatRows<float> dk_sums = rows_for(unit.keys.at(dk), stride, scratch.key_sums, dim);
+    const FloatRows<float> dv_sums = rows_for(unit.keys.at(dv), stride, scratch.value_sums, dim);
     for (int64_t member = 0; member < unit.group; ++member) {
       const int64_t head = unit.first_query_head + member;
-      const HeadBackward backward{.shape = shape,
-                                  .products = products,
-                                  .scratch = scratch,
-                                  .queries = Head(shape, unit.batch, shape.query_heads, head),
-                                  .keys = unit.keys,
-                                  .first_of_unit = member == 0};
-      const float* head_p =
+      const HeadBackward<T> backward{.shape = shape,
+                                     .products = products,
+                                     .scratch = scratch,
+                                     .queries = Head(shape, unit.batch, shape.query_heads, head),
+                                     .dk = dk_sums,
+                                     .dv = dv_sums,
+                                     .first_of_unit = member == 0};
+      const T* head_p =
           p + (unit.batch * shape.query_heads + head) * head_probabilities(shape.sequence);
       // The last tile meets all keys, so it can write what the others add to.
       for (int64_t i = tile_count(shape.sequence) - 1; i >= 0; --i) {
-        backward.tile(i, q, head_p, d_out, dq, dk, dv);
+        backward.tile(i, q, head_p, d_out, dq);
       }
     }
+    deliver(shape.sequence, dim, dk_sums, unit.keys.at(dk), stride);
+    deliver(shape.sequence, dim, dv_sums, unit.keys.at(dv), stride);
   }
 }
+
+template void attention_forward(const AttentionShape&,
+                                const float*,
+                                const float*,
+                                const float*,
+                                float*,
+                                float*,
+                                float*,
+                                int64_t,
+                                int64_t);
+template void attention_forward(const AttentionShape&,
+                                const BFloat16*,
+                                const BFloat16*,
+                                const BFloat16*,
+                                BFloat16*,
+                                BFloat16*,
+                                float*,
+                                int64_t,
+                                int64_t);
+template void attention_backward(const AttentionShape&,
+                                 const float*,
+                                 const float*,
+                                 const float*,
+                                 const float*,
+                                 const float*,
+                                 float*,
+                                 float*,
+                                 float*,
+                                 float*,
+                                 int64_t,
+                                 int64_t);
+template void attention_backward(const AttentionShape&,
+                                 const BFloat16*,
+                                 const BFloat16*,
+                                 const BFloat16*,
+                                 const BFloat16*,
+                                 const BFloat16*,
+                                 BFloat16*,
+                                 BFloat16*,
+                                 BFloat16*,
+                                 float*,
+                                 int64_t,
+                                 int64_t);
 
 }  // namespace brigade::kernels

@@ -2,8 +2,10 @@
 #include "parallel/kernels/causal_products.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
+#include "parallel/kernels/convert.h"
 #include "parallel/kernels/matmul.h"
 #include "parallel/kernels/strip_product.h"
 
@@ -27,8 +29,17 @@ Four load_four(const float* from) {
   return four;
 }
 
-/// Four rows of four floats at `x` become four columns of a block.
-void transpose_four(const float* x, int64_t row_stride, float* out) {
+Four load_four(const BFloat16* from) {
+  using FourHalves = uint16_t __attribute__((vector_size(8)));
+  using FourBits = uint32_t __attribute__((vector_size(16)));
+  FourHalves halves;
+  std::memcpy(&halves, from, sizeof(halves));
+  return std::bit_cast<Four>(__builtin_convertvector(halves, FourBits) << 16);
+}
+
+/// Four rows of four elements at `x` become four columns of a block.
+template <Element T>
+void transpose_four(const T* x, int64_t row_stride, float* out) {
   const Four row0 = load_four(x);
   const Four row1 = load_four(x + row_stride);
   const Four row2 = load_four(x + 2 * row_stride);
@@ -70,11 +81,12 @@ int64_t transposed_floats(int64_t rows, int64_t head_dim) {
   return (rows + kKeyBlock - 1) / kKeyBlock * kKeyBlock * head_dim;
 }
 
+template <Element T>
 void pack_transposed(
-    int64_t rows, int64_t head_dim, const float* x, int64_t row_stride, float* packed) {
+    int64_t rows, int64_t head_dim, const T* x, int64_t row_stride, float* packed) {
   for (int64_t block = 0; block < rows; block += kKeyBlock) {
     float* out = packed + block * head_dim;
-    const float* in = x + block * row_stride;
+    const T* in = x + block * row_stride;
     const int64_t count = std::min(kKeyBlock, rows - block);
     const int64_t whole_rows = count / 4 * 4;
     const int64_t whole_columns = head_dim / 4 * 4;
@@ -85,17 +97,27 @@ void pack_transposed(
     }
     for (int64_t row = 0; row < count; ++row) {
       for (int64_t i = row < whole_rows ? whole_columns : 0; i < head_dim; ++i) {
-        out[i * kKeyBlock + row] = in[row * row_stride + i];
+        out[i * kKeyBlock + row] = widen(in[row * row_stride + i]);
       }
     }
   }
 }
 
-void pack_rows(int64_t rows, int64_t head_dim, const float* x, int64_t row_stride, float* packed) {
-  for (int64_t row = 0; row < rows; ++row) {
-    std::copy_n(x + row * row_stride, head_dim, packed + row * head_dim);
+template <Element T>
+void pack_rows(int64_t rows, int64_t head_dim, const T* x, int64_t row_stride, float* packed) {
+  if constexpr (std::same_as<T, BFloat16>) {
+    widen_rows(rows, head_dim, x, row_stride, packed, head_dim);
+  } else {
+    for (int64_t row = 0; row < rows; ++row) {
+      std::copy_n(x + row * row_stride, head_dim, packed + row * head_dim);
+    }
   }
 }
+
+template void pack_transposed(int64_t, int64_t, const float*, int64_t, float*);
+template void pack_transposed(int64_t, int64_t, const BFloat16*, int64_t, float*);
+template void pack_rows(int64_t, int64_t, const float*, int64_t, float*);
+template void pack_rows(int64_t, int64_t, const BFloat16*, int64_t, float*);
 
 CausalProducts::CausalProducts(int64_t head_dim)
     : CausalProducts(head_dim, strip_product_is_fast()) {}

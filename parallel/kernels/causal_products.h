@@ -4,7 +4,8 @@
 ///
 /// A head's rows are [n, head_dim] with any distance; what stands on the right of a product is
 /// packed first, once for all tiles: rows beside each other, or transposed in blocks of kKeyBlock.
-/// Packed rows of more than one stride would share a few cache sets.
+/// Packed rows of more than one stride would share a few cache sets. Packing widens bf16: products
+/// are of floats.
 ///
 ///   pack_transposed(keys, head_dim, k, k_row, packed);
 ///   products.scores(tile, q, q_row, packed, s);   // s = q k^T, then softmax
@@ -18,6 +19,7 @@
 #include <cstdint>
 
 #include "parallel/kernels/causal_softmax.h"
+#include "parallel/kernels/element.h"
 
 namespace brigade::kernels {
 
@@ -27,11 +29,12 @@ inline constexpr int64_t kKeyBlock = 64;
 int64_t transposed_floats(int64_t rows, int64_t head_dim);
 
 /// [rows, head_dim] -> blocks of kKeyBlock rows, each [head_dim, kKeyBlock].
-void pack_transposed(
-    int64_t rows, int64_t head_dim, const float* x, int64_t row_stride, float* packed);
+template <Element T>
+void pack_transposed(int64_t rows, int64_t head_dim, const T* x, int64_t row_stride, float* packed);
 
 /// [rows, head_dim], no gaps.
-void pack_rows(int64_t rows, int64_t head_dim, const float* x, int64_t row_stride, float* packed);
+template <Element T>
+void pack_rows(int64_t rows, int64_t head_dim, const T* x, int64_t row_stride, float* packed);
 
 class CausalProducts {
  public:

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "parallel/kernels/element.h"
+
 namespace brigade::kernels {
 
 inline constexpr int64_t kFloatLanes = 16;
@@ -60,13 +62,14 @@ template <class Term>
 
 /// The largest of x[0, count), -infinity of none. A NaN whose sign bit is clear wins, one whose
 /// sign bit is set is passed over.
-[[gnu::always_inline]] inline float max_floats(const float* x, int64_t count) {
+template <Element T>
+[[gnu::always_inline]] inline float max_floats(const T* x, int64_t count) {
   // Flipping the other bits of negative floats makes integers that are ordered as the floats are,
   // and integers may be compared in any order.
   const auto flip = [](int32_t bits) { return bits ^ ((bits >> 31) & 0x7fffffff); };
   int32_t largest = flip(std::bit_cast<int32_t>(-std::numeric_limits<float>::infinity()));
   for (int64_t i = 0; i < count; ++i) {
-    largest = std::max(largest, flip(std::bit_cast<int32_t>(x[i])));
+    largest = std::max(largest, flip(std::bit_cast<int32_t>(widen(x[i]))));
   }
   return std::bit_cast<float>(flip(largest));
 }

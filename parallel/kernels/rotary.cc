@@ -10,12 +10,13 @@ namespace brigade::kernels {
 namespace {
 
 /// Turns rows [begin, end) by `direction` (1 or -1, an exact factor) times their angles.
+template <Element T>
 [[gnu::always_inline]] inline void turn(const RotaryShape& shape,
-                                        const float* x,
+                                        const T* x,
                                         const float* cosines,
                                         const float* sines,
                                         float direction,
-                                        float* y,
+                                        T* y,
                                         int64_t begin,
                                         int64_t end) {
   const int64_t half = shape.head_dim / 2;
@@ -24,17 +25,17 @@ namespace {
     const float* sine = sines + row % shape.sequence * half;
     for (int64_t head = 0; head < shape.heads; ++head) {
       const int64_t offset = (row * shape.heads + head) * shape.head_dim;
-      const float* x_low = x + offset;
-      const float* x_high = x_low + half;
-      float* y_low = y + offset;
-      float* y_high = y_low + half;
+      const T* x_low = x + offset;
+      const T* x_high = x_low + half;
+      T* y_low = y + offset;
+      T* y_high = y_low + half;
 #pragma GCC ivdep
       for (int64_t i = 0; i < half; ++i) {
-        const float low = x_low[i];
-        const float high = x_high[i];
+        const float low = widen(x_low[i]);
+        const float high = widen(x_high[i]);
         const float turned = direction * sine[i];
-        y_low[i] = low * cosine[i] - high * turned;
-        y_high[i] = high * cosine[i] + low * turned;
+        y_low[i] = narrow<T>(low * cosine[i] - high * turned);
+        y_high[i] = narrow<T>(high * cosine[i] + low * turned);
       }
     }
   }
@@ -57,24 +58,35 @@ void rotary_table(
   }
 }
 
+template <Element T>
 BRIGADE_CLONES void rotary_forward(const RotaryShape& shape,
-                                   const float* x,
+                                   const T* x,
                                    const float* cosines,
                                    const float* sines,
-                                   float* y,
+                                   T* y,
                                    int64_t begin,
                                    int64_t end) {
   turn(shape, x, cosines, sines, 1.0F, y, begin, end);
 }
 
+template <Element T>
 BRIGADE_CLONES void rotary_backward(const RotaryShape& shape,
-                                    const float* dy,
+                                    const T* dy,
                                     const float* cosines,
                                     const float* sines,
-                                    float* dx,
+                                    T* dx,
                                     int64_t begin,
                                     int64_t end) {
   turn(shape, dy, cosines, sines, -1.0F, dx, begin, end);
 }
+
+template void rotary_forward(
+    const RotaryShape&, const float*, const float*, const float*, float*, int64_t, int64_t);
+template void rotary_forward(
+    const RotaryShape&, const BFloat16*, const float*, const float*, BFloat16*, int64_t, int64_t);
+template void rotary_backward(
+    const RotaryShape&, const float*, const float*, const float*, float*, int64_t, int64_t);
+template void rotary_backward(
+    const RotaryShape&, const BFloat16*, const float*, const float*, BFloat16*, int64_t, int64_t);
 
 }  // namespace brigade::kernels

@@ -7,11 +7,13 @@
 ///
 /// x, y: [rows, heads * head_dim], contiguous; row r is position r mod sequence, so a [batch,
 /// sequence, ...] tensor has rows = batch * sequence. Tables: [sequence, head_dim / 2].
-/// Splitting the row range over calls changes no bit; y may be x.
+/// Splitting the row range over calls changes no bit; y may be x. Angles are fp32 whatever x is.
 /// Thread safety: calls whose output rows are disjoint, safe.
 #pragma once
 
 #include <cstdint>
+
+#include "parallel/kernels/element.h"
 
 namespace brigade::kernels {
 
@@ -28,20 +30,22 @@ void rotary_table(
     double theta, int64_t head_dim, int64_t first, int64_t count, float* cosines, float* sines);
 
 /// y = x turned by its position's angles, for rows [begin, end).
+template <Element T>
 void rotary_forward(const RotaryShape& shape,
-                    const float* x,
+                    const T* x,
                     const float* cosines,
                     const float* sines,
-                    float* y,
+                    T* y,
                     int64_t begin,
                     int64_t end);
 
 /// The inverse turn, which is forward's gradient: dx from dy.
+template <Element T>
 void rotary_backward(const RotaryShape& shape,
-                     const float* dy,
+                     const T* dy,
                      const float* cosines,
                      const float* sines,
-                     float* dx,
+                     T* dx,
                      int64_t begin,
                      int64_t end);
 

@@ -5,9 +5,9 @@
 #include <array>
 #include <cstring>
 
-#include "parallel/base/bf16.h"
 #include "parallel/base/binary_tree.h"
 #include "parallel/base/check.h"
+#include "parallel/kernels/convert.h"
 #include "parallel/kernels/dispatch.h"
 
 namespace brigade::kernels {
@@ -85,18 +85,6 @@ BRIGADE_CLONES void join(
   join_rows(op, a, b, out, count);
 }
 
-BRIGADE_CLONES void widen(const uint16_t* bf16, float* out, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    out[i] = bf16_to_float(bf16[i]);
-  }
-}
-
-BRIGADE_CLONES void narrow(const float* values, uint16_t* bf16, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    bf16[i] = float_to_bf16(values[i]);
-  }
-}
-
 /// The terms as rows of `T` at one block's offset.
 template <class T>
 struct PlainRows {
@@ -114,8 +102,8 @@ struct WidenedRows {
   int64_t offset;
 
   const float* row(int64_t term, float* room, int64_t count) const {
-    widen(
-        reinterpret_cast<const uint16_t*>(terms[static_cast<size_t>(term)]) + offset, room, count);
+    const auto* bf16 = reinterpret_cast<const BFloat16*>(terms[static_cast<size_t>(term)]);
+    widen_rows(1, count, bf16 + offset, count, room, count);
     return room;
   }
 };
@@ -158,7 +146,7 @@ void join_bf16(std::span<const std::byte* const> terms, std::byte* out, int64_t 
   for (int64_t at = 0; at < count; at += kBlock) {
     const int64_t length = std::min(kBlock, count - at);
     join_block(WidenedRows{terms, at}, op, 0, width, total.data(), length);
-    narrow(total.data(), reinterpret_cast<uint16_t*>(out) + at, length);
+    narrow_rows(1, length, total.data(), length, reinterpret_cast<BFloat16*>(out) + at, length);
   }
 }
 

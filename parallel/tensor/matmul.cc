@@ -83,10 +83,10 @@ double time_layer(MatmulBackend backend, const at::Tensor& x, const at::Tensor& 
 
 /// By the best of a few runs of each, in turn, so that whoever else computes just then disturbs
 /// both.
-MatmulBackend faster(int64_t rows, int64_t in, int64_t out) {
+MatmulBackend faster(int64_t rows, int64_t in, int64_t out, DType dtype) {
   constexpr int kRepeats = 8;
-  const at::Tensor x = at::ones({1, rows, in});
-  const at::Tensor w = at::ones({1, out, in});
+  const at::Tensor x = at::ones({1, rows, in}, scalar_type_of(dtype));
+  const at::Tensor w = at::ones({1, out, in}, scalar_type_of(dtype));
   double onednn = std::numeric_limits<double>::infinity();
   double libtorch = onednn;
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
@@ -106,9 +106,9 @@ std::string MatmulTable::to_string() const {
   return concat("small=", tensor::to_string(small), " large=", tensor::to_string(large));
 }
 
-MatmulTable measure_matmul(int64_t rows, int64_t dim) {
+MatmulTable measure_matmul(int64_t rows, int64_t dim, DType dtype) {
   const at::NoGradGuard no_grad;
-  return {faster(64, 64, 64), faster(std::min<int64_t>(rows, 1024), dim, dim)};
+  return {faster(64, 64, 64, dtype), faster(std::min<int64_t>(rows, 1024), dim, dim, dtype)};
 }
 
 void matmul_into(const MatmulTable& table,

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "parallel/base/dtype.h"
+
 namespace at {
 class Tensor;
 }
@@ -31,9 +33,10 @@ struct MatmulTable {
   std::string to_string() const;  ///< "small=onednn large=onednn"
 };
 
-/// Times both on the shapes of a block of width `dim` for a few milliseconds each and takes the
-/// faster per class. Local: the caller sends one rank's answer to all.
-MatmulTable measure_matmul(int64_t rows, int64_t dim);
+/// Times both on the shapes of a block of width `dim` and elements of `dtype` (fp32 or bf16) for a
+/// few milliseconds each and takes the faster per class. Local: the caller sends one rank's answer
+/// to all.
+MatmulTable measure_matmul(int64_t rows, int64_t dim, DType dtype = DType::kFloat32);
 
 /// out[b, m, n] = a[b, m, k] · b[b, k, n], plus out if `accumulate`; all three without b for one
 /// product. Any strides (of `out`: a unit stride in its last dim or the one before); fp32 or bf16

@@ -35,7 +35,11 @@ at::Tensor empty_rows(at::IntArrayRef sizes, const at::TensorOptions& options) {
   return at::empty_strided(sizes, strides, options);
 }
 
-Rows::Rows(const at::Tensor& tensor)
-    : rows_(two_dims(tensor)), data_(rows_.mutable_data_ptr<float>()) {}
+template <kernels::Element T>
+Rows<T>::Rows(const at::Tensor& tensor)
+    : rows_(two_dims(tensor)), data_(static_cast<T*>(rows_.mutable_data_ptr())) {}
+
+template class Rows<float>;
+template class Rows<kernels::BFloat16>;
 
 }  // namespace brigade::tensor

@@ -2,8 +2,8 @@
 /// Tensors as rows of their last dim, and memory whose rows suit matrix products.
 ///
 ///   at::Tensor y = empty_rows(gate.sizes(), gate.options());
-///   const Rows from(gate);
-///   const Rows to(y);
+///   const Rows<float> from(gate);
+///   const Rows<float> to(y);
 ///   for (int64_t row = 0; row < from.count(); ++row) { kernel(from.at(row), to.at(row)); }
 ///
 /// Rows a multiple of 4 KiB apart share a few sets of the first cache, and a product that walks
@@ -16,13 +16,16 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "parallel/kernels/element.h"
+
 namespace brigade::tensor {
 
 /// As at::empty, but with a cache line after each row where rows would be a multiple of 4 KiB.
 at::Tensor empty_rows(at::IntArrayRef sizes, const at::TensorOptions& options);
 
-/// A float tensor on the CPU as [count, width]: rows at one distance, whatever the leading dims.
+/// A tensor of T on the CPU as [count, width]: rows at one distance, whatever the leading dims.
 /// Copies what has other strides; owns the memory that it shows.
+template <kernels::Element T>
 class Rows {
  public:
   explicit Rows(const at::Tensor& tensor);
@@ -30,11 +33,11 @@ class Rows {
   int64_t count() const { return rows_.size(0); }
   int64_t width() const { return rows_.size(1); }
   /// Writing reaches the tensor where nothing was copied: of empty_rows never is.
-  float* at(int64_t row) const { return data_ + row * rows_.stride(0); }
+  T* at(int64_t row) const { return data_ + row * rows_.stride(0); }
 
  private:
   at::Tensor rows_;
-  float* data_;
+  T* data_;
 };
 
 }  // namespace brigade::tensor

@@ -30,8 +30,8 @@ struct ModuleRows {
 };
 
 /// `units`: paths of submodules, "features" or "blocks.0"; a parameter lies in the longest one that
-/// its name begins with, else in the unit "", which is the rest of the module. Shapes of `facts` are
-/// global, logical axes are nameless, and no initialiser is meant.
+/// its name begins with, else in the unit "", which is the rest of the module. Shapes of `facts`
+/// are global, logical axes are nameless, and no initialiser is meant.
 ///
 /// Errors: kUsage for a unit that holds no parameter, a parameter that two units share, and one
 ///         that is not fp32 on the CPU; each is named.

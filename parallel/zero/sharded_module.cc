@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/zero/sharded_module.h"
 
+#include <exception>
 #include <span>
 
 #include <ATen/ATen.h>
@@ -13,7 +14,9 @@
 #include "parallel/sharding/interval.h"
 #include "parallel/zero/module_rows.h"
 #include "parallel/zero/module_start.h"
+#include "parallel/zero/module_units.h"
 #include "parallel/zero/parameter_set.h"
+#include "parallel/zero/unit_hooks.h"
 
 namespace brigade::zero {
 namespace {
@@ -22,6 +25,10 @@ constexpr char kReplicate[] = "dp_replicate";
 constexpr char kShard[] = "dp_shard";
 
 mesh::Mesh data_mesh(const collective::World& world, const ModuleOptions& options) {
+  if (options.passes < 1) {
+    throw Exception({ErrorCode::kUsage,
+                     concat("ModuleOptions::passes must be at least 1, found ", options.passes)});
+  }
   if (options.replicas < 1 || world.size() % options.replicas != 0) {
     throw Exception({ErrorCode::kUsage,
                      concat("ModuleOptions::replicas must divide the number of ranks, ",
@@ -31,6 +38,10 @@ mesh::Mesh data_mesh(const collective::World& world, const ModuleOptions& option
   }
   return value_or_throw(mesh::Mesh::create(
       {{kReplicate, options.replicas}, {kShard, world.size() / options.replicas}}));
+}
+
+std::vector<std::string> units_of(const torch::nn::Module& module, const ModuleOptions& options) {
+  return options.units.empty() && options.stage >= 2 ? children_of(module) : options.units;
 }
 
 Options set_options(const ModuleOptions& options) {
@@ -57,53 +68,34 @@ struct ShardedModule::Impl {
             world.rank(),
             [&world](const auto& members, const auto& name) { return world.group(members, name); }),
         everyone(program.group({kReplicate, kShard})),
-        rows(value_or_throw(module_rows(module, options.units))),
-        set(value_or_throw(ParameterSet::create(program, facts_of(rows), set_options(options)))) {}
+        rows(value_or_throw(module_rows(module, units_of(module, options)))),
+        set(value_or_throw(ParameterSet::create(program, facts_of(rows), set_options(options)))),
+        units(std::make_shared<ModuleUnits>(
+            *set, rows, options.stage >= 2 ? options.passes : int64_t{1})) {}
 
   tensor::Program program;
   collective::Communicator& everyone;
   ModuleRows rows;
   std::unique_ptr<ParameterSet> set;
+  std::shared_ptr<ModuleUnits> units;  // the hooks and unit scopes look at it
+  std::unique_ptr<UnitHooks> hooks = {};
   std::vector<at::Tensor> shards = {};  // leaves for the optimizer, one per trained row
   std::vector<std::string> names = {};
 
-  void move_in();
-  StepFindings hand_over_gradients(MissingGradient missing_gradient);
+  void start(const torch::nn::Module& module);
   void update(torch::optim::Optimizer& optimizer, double scale);
-  void drop_gradients();
 };
 
-/// Puts the set's memory under the module's parameters, with their values.
-void ShardedModule::Impl::move_in() {
-  const c10::NoGradGuard no_history;
-  for (const ModuleRow& row : rows.trained) {
-    at::Tensor own = set->weight(row.facts.name).local().detach();
-    own.copy_(row.parameter);
-    at::Tensor(row.parameter).set_data(own);
-    names.push_back(row.facts.name);
+void ShardedModule::Impl::start(const torch::nn::Module& module) {
+  value_or_throw(start_equal(everyone, rows));
+  units->move_in();
+  if (units->reduces_in_backward()) {
+    hooks = std::make_unique<UnitHooks>(module, rows, units, *set);
   }
   for (const Shard& shard : set->shards()) {
+    names.push_back(shard.facts->name);
     shards.push_back(shard.weight.detach().requires_grad_(true));
   }
-}
-
-/// The module's gradients become those of the set's leaves.
-StepFindings ShardedModule::Impl::hand_over_gradients(MissingGradient missing_gradient) {
-  StepFindings findings;
-  for (size_t i = 0; i < rows.trained.size(); ++i) {
-    at::Tensor parameter = rows.trained[i].parameter;
-    at::Tensor leaf = set->weight(names[i]).local();
-    leaf.mutable_grad() = std::exchange(parameter.mutable_grad(), at::Tensor());
-    const auto index = static_cast<int64_t>(i);
-    if (findings.moved < 0 && !parameter.is_alias_of(leaf)) {
-      findings.moved = index;
-    }
-    const bool is_wanted = missing_gradient == MissingGradient::kError && leaf.numel() > 0;
-    if (findings.missing < 0 && is_wanted && !leaf.grad().defined()) {
-      findings.missing = index;
-    }
-  }
-  return findings;
 }
 
 void ShardedModule::Impl::update(torch::optim::Optimizer& optimizer, double scale) {
@@ -121,22 +113,19 @@ void ShardedModule::Impl::update(torch::optim::Optimizer& optimizer, double scal
   }
 }
 
-void ShardedModule::Impl::drop_gradients() {
-  set->clear_gradients();
-  for (const ModuleRow& row : rows.trained) {
-    at::Tensor(row.parameter).mutable_grad().reset();
-  }
-}
-
 ShardedModule::ShardedModule(collective::World& world,
                              torch::nn::Module& module,
                              ModuleOptions options)
     : impl_(std::make_unique<Impl>(world, module, options)) {
-  value_or_throw(start_equal(impl_->everyone, impl_->rows));
-  impl_->move_in();
+  impl_->start(module);
 }
 
-ShardedModule::~ShardedModule() = default;
+ShardedModule::~ShardedModule() {
+  // On the way out of a failure what is under way is not waited for: dropping it tells the others.
+  if (std::uncaught_exceptions() == 0) {
+    impl_->units->settle();
+  }
+}
 
 std::vector<at::Tensor> ShardedModule::shards() const {
   return impl_->shards;
@@ -164,9 +153,13 @@ StepReport ShardedModule::step(torch::optim::Optimizer& optimizer, const StepOpt
                      "use an optimizer that updates element by element, like AdamW or SGD"});
   }
   const c10::NoGradGuard no_history;
-  StepFindings findings = impl_->hand_over_gradients(options.missing_gradient);
-  impl_->set->accumulate(0, 1);
-  value_or_throw(impl_->set->reduce());
+  StepFindings findings;
+  findings.moved = impl_->units->first_moved();
+  if (options.missing_gradient == MissingGradient::kError) {
+    findings.missing = impl_->units->first_missing();
+  }
+  impl_->units->finish();
+  impl_->units->agree_on_order(impl_->everyone);
   findings.bad = impl_->set->add_squares(findings.squares);
   const Result<StepReport> report =
       agree_on_step(impl_->everyone, std::move(findings), impl_->names, options.non_finite);
@@ -174,7 +167,7 @@ StepReport ShardedModule::step(torch::optim::Optimizer& optimizer, const StepOpt
     impl_->update(optimizer, clip_scale(report->gradient_norm, options.max_norm));
     value_or_throw(impl_->set->gather());
   }
-  impl_->drop_gradients();
+  impl_->units->end_step();
   return value_or_throw(report);
 }
 
@@ -201,7 +194,18 @@ int64_t ShardedModule::global_count(int64_t mine) {
 }
 
 void ShardedModule::zero_grad() {
-  impl_->drop_gradients();
+  if (impl_->units->reduces_in_backward()) {
+    impl_->units->finish();
+  }
+  impl_->units->end_step();
+}
+
+void ShardedModule::unshard() {
+  impl_->units->unshard();
+}
+
+void ShardedModule::reshard() {
+  impl_->units->reshard();
 }
 
 tensor::Program& ShardedModule::program() {

@@ -2,14 +2,14 @@
 /// ShardedModule: data parallelism and ZeRO for any torch::nn::Module of one's own.
 ///
 ///   auto net = std::make_shared<ConvNet>();
-///   zero::ShardedModule sharded(world, *net, {.stage = 1});
+///   zero::ShardedModule sharded(world, *net, {.stage = 2});
 ///   torch::optim::AdamW adam(sharded.shards(), torch::optim::AdamWOptions(1e-3));
 ///   ...
-///   const at::Tensor mine = sharded.share(indices);      // this rank's samples of the global batch
+///   const at::Tensor mine = sharded.share(indices);   // this rank's samples of the global batch
 ///   const at::Tensor loss = cross_entropy_sum(net->forward(images(mine)), labels(mine)) / kBatch;
 ///   loss.backward();
-///   sharded.step(adam, {.max_norm = 1.0});               // instead of clipping, step and zero_grad
-///   print(sharded.sum(loss));                            // of the global batch
+///   sharded.step(adam, {.max_norm = 1.0});            // instead of clipping, step, zero_grad
+///   print(sharded.sum(loss));                         // of the global batch
 ///
 /// The module is not touched: its parameters stay the tensors that they are, and what lies under
 /// them becomes memory of the set that shards them. At the start every rank takes the first rank's
@@ -18,19 +18,26 @@
 /// Divisor:       gradients of the ranks are summed, never averaged. Divide the loss once, by the
 ///                number of samples (or tokens) in the whole global batch, as one rank alone would;
 ///                global_count() adds up what ranks have where that is not known beforehand.
-/// Accumulation:  backward() may run several times before step(); the gradients add up.
+/// Accumulation:  backward() may run several times before step(); the gradients add up. Stages 2
+///                and 3 reduce them within each, and must be told how many there will be at most.
+/// Stage 2:       units are reduced as their gradients become complete; a parameter's grad() is
+///                then undefined. Units are those that options name, else the direct submodules.
+/// Stage 3:       weights are memory only while their unit is in use: its forward is entered by
+///                unit(block, x) (unit_scope.h), which the module's own forward has to say.
 /// Optimizers:    those that update each element by its own gradient: SGD, Adam, AdamW, Adagrad,
-///                RMSprop. Not LBFGS, which would take one shard for the whole model. Its states are
-///                this rank's share; options of parameter groups go by named_shards().
-/// Buffers:       stay each rank's own after the start. BatchNorm sees this rank's samples alone, so
-///                its statistics and gradients depend on the number of ranks; GroupNorm's and
+///                RMSprop. Not LBFGS, which would take one shard for the whole model. Its states
+///                are this rank's share; options of parameter groups go by named_shards().
+/// Buffers:       stay each rank's own after the start. BatchNorm sees this rank's samples alone,
+///                so its statistics and gradients depend on the number of ranks; GroupNorm's and
 ///                LayerNorm's do not.
 /// Shared:        a parameter registered twice is one, within one unit.
 /// The module:    holds whole weights after step(), equal on all ranks, for evaluation and
-///                torch::save; the ShardedModule borrows it. Not to be done while it lives:
-///                converting or moving the module, and setting requires_grad.
+///                torch::save; at stage 3 between unshard() and reshard(), also when the
+///                ShardedModule goes. It is borrowed. Not to be done meanwhile: converting or
+///                moving the module, and setting requires_grad.
 ///
-/// Collective:    the constructor, step(), sum(), global_count(): all ranks, in the same order.
+/// Collective:    the constructor, step(), sum(), global_count(), unshard(), and at
+///                stages 2 and 3 backward() and zero_grad(): all ranks, in the same order.
 /// Cost:          ParameterSet's, and one all-reduce of 600 bytes per step.
 /// Errors:        thrown as Exception. A rank that fails alone must end the world, as launch::run()
 ///                does, so that no other waits for it; what step() finds wrong it throws on all.
@@ -48,6 +55,7 @@
 #include "parallel/collective/world.h"
 #include "parallel/tensor/program.h"
 #include "parallel/zero/module_step.h"
+#include "parallel/zero/unit_scope.h"
 
 namespace torch::nn {
 class Module;
@@ -59,10 +67,14 @@ class Optimizer;
 namespace brigade::zero {
 
 struct ModuleOptions {
-  int stage = 0;         ///< 0: data parallel; 1: optimizer states sharded
+  /// What is sharded. 0: nothing (data parallel); 1: optimizer states; 2: gradients, too; 3: and
+  /// weights.
+  int stage = 0;
   int64_t replicas = 1;  ///< how many copies of the sharded states there are; divides the ranks
-  /// Paths of submodules whose parameters move together. None: the whole module is one.
+  /// Paths of submodules whose parameters move together; the rest of the module is one more. None:
+  /// the whole module at stages 0 and 1, else the direct submodules.
   std::vector<std::string> units = {};
+  int64_t passes = 1;  ///< stages 2 and 3: backward passes per step, at most
 };
 
 class ShardedModule {
@@ -96,7 +108,12 @@ class ShardedModule {
   double sum(const at::Tensor& scalar);
   int64_t global_count(int64_t mine);
 
-  /// Drops gradients without a step.
+  /// Makes all weights whole and frees them again; nothing at stages 0 to 2.
+  void unshard();
+  void reshard();
+
+  /// Drops gradients without a step. At stages 2 and 3 collective: one of step() and zero_grad()
+  /// must follow a backward pass, also the last one.
   void zero_grad();
 
   /// Mesh, ledger of what was moved and why.

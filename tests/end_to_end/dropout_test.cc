@@ -54,6 +54,27 @@ INSTANTIATE_TEST_SUITE_P(FieldReport,
                            return test.param.name();
                          });
 
+TEST(FieldReport, R018_DropsTheSameElementsInAForwardThatIsRunAgain) {
+  const Degrees mesh{.shard = 2, .tp = 2};
+  for (const char* stage : {"0", "3"}) {
+    for (const char* sequence : {"false", "true"}) {
+      const Settings settings =
+          dropping(2) + Settings{"model.n_heads=4",
+                                 concat("parallelism.zero_stage=", stage),
+                                 concat("parallelism.sequence_parallel=", sequence)};
+      const Outcome kept = run(mesh, settings);
+      for (const Settings& again : {Settings{"activation_checkpoint.mode=full"},
+                                    Settings{"activation_checkpoint.mode=selective",
+                                             "activation_checkpoint.selective_ac_option=op"},
+                                    Settings{"activation_checkpoint.mode=selective",
+                                             "activation_checkpoint.selective_ac_option=\"2\""}}) {
+        SCOPED_TRACE(concat("stage ", stage, " sequence ", sequence, ' ', again.back()));
+        expect_same_bits(run(mesh, settings + again), kept);
+      }
+    }
+  }
+}
+
 TEST(DropoutCurve, IsAnotherThanWithoutAndWithAnotherSeed) {
   const std::vector<double> losses = run({}, dropping(12)).losses();
   EXPECT_NE(run({}, {"training.microbatch_size=12"}).losses(), losses);

@@ -90,12 +90,21 @@ TEST_P(StagesOfZero, R014_AgreeForDataRanksAndAccumulation) {
     for (const int64_t accumulated : {1, 3}) {
       SCOPED_TRACE(concat("dp", ranks, ", ", accumulated, " microbatches"));
       const Settings settings = recipe + batches(36, 36 / (ranks * accumulated));
-      const Outcome stage0 =
-          run({.shard = ranks}, settings + Settings{"parallelism.zero_stage=0"}, 10);
-      const Outcome stage1 =
-          run({.shard = ranks}, settings + Settings{"parallelism.zero_stage=1"}, 10);
-      expect_same_curve(stage0, one, tolerance);
-      expect_same_bits(stage1, stage0);
+      const auto stage = [&](int number, const Settings& reduction) {
+        return run({.shard = ranks},
+                   settings + Settings{concat("parallelism.zero_stage=", number)} + reduction,
+                   10);
+      };
+      const Outcome whole = stage(0, {});
+      expect_same_curve(whole, one, tolerance);
+      for (const int number : {1, 2, 3}) {
+        SCOPED_TRACE(concat("stage ", number));
+        expect_same_bits(stage(number, {"parallelism.reduce_gradients=step"}), whole);
+        if (number >= 2) {  // another order of sums, if there are several microbatches
+          const Outcome each = stage(number, {"parallelism.reduce_gradients=microbatch"});
+          expect_same_curve(each, whole, {1e-6, 1e-6, GetParam() ? 1e-5 : 1e-6});
+        }
+      }
     }
   }
 }

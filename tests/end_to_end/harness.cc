@@ -224,27 +224,31 @@ Outcome train(const Trial& trial, std::shared_ptr<const data::TokenSource> sourc
   return outcome;
 }
 
+Result<void> run_on(collective::World& world,
+                    const Trial& trial,
+                    const std::shared_ptr<const data::TokenSource>& source,
+                    int64_t steps) {
+  try {
+    const std::unique_ptr<loop::Trainer> trainer = make_trainer(trial, source, world);
+    for (int64_t step = 0; step < steps; ++step) {
+      if (Result<loop::StepReport> report = trainer->step(); !report) {
+        world.abort(report.error());
+        return fail(world.failure().value_or(report.error()));
+      }
+    }
+  } catch (const Exception& error) {
+    return fail(error.error());
+  }
+  return {};
+}
+
 Error failure_of(const Trial& trial,
                  std::shared_ptr<const data::TokenSource> source,
                  int64_t steps) {
   Error failure;
   std::mutex mutex;
   testing::run_ranks(trial.ranks, [&](collective::World& world) {
-    const auto attempt = [&]() -> Result<void> {
-      const std::unique_ptr<loop::Trainer> trainer = make_trainer(trial, source, world);
-      for (int64_t step = 0; step < steps; ++step) {
-        if (Result<loop::StepReport> report = trainer->step(); !report) {
-          return fail(report.error());
-        }
-      }
-      return {};
-    };
-    Result<void> result;
-    try {
-      result = attempt();
-    } catch (const Exception& error) {
-      result = fail(error.error());
-    }
+    const Result<void> result = run_on(world, trial, source, steps);
     EXPECT_FALSE(result) << "rank " << world.rank() << " did not fail";
     if (!result) {
       const std::lock_guard<std::mutex> lock(mutex);

@@ -53,6 +53,13 @@ Outcome train(const Trial& trial, std::shared_ptr<const data::TokenSource> sourc
 /// those it left behind.
 Outcome attempt(const Trial& trial, std::shared_ptr<const data::TokenSource> source, int64_t steps);
 
+/// One rank's part in a world of the caller's: up to `steps` steps. The first rank whose step fails
+/// aborts the world, as in a run, and all return its error.
+Result<void> run_on(collective::World& world,
+                    const Trial& trial,
+                    const std::shared_ptr<const data::TokenSource>& source,
+                    int64_t steps);
+
 /// Runs until a step fails on rank 0 and returns that error; all ranks must fail. Fails the test if
 /// none does.
 Error failure_of(const Trial& trial,

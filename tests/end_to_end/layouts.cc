@@ -65,8 +65,12 @@ Trial trial_of(const Degrees& degrees, const Settings& settings) {
 }
 
 std::vector<Way> ways(const Degrees& degrees) {
-  return under_schedules(
-      degrees, {{"zero0", {"parallelism.zero_stage=0"}}, {"zero1", {"parallelism.zero_stage=1"}}});
+  std::vector<Way> found;
+  for (const int stage :
+       degrees.shard > 1 ? std::vector<int>{0, 1, 2, 3} : std::vector<int>{0, 3}) {
+    found.push_back({concat("zero", stage), {concat("parallelism.zero_stage=", stage)}});
+  }
+  return under_schedules(degrees, found);
 }
 
 std::vector<Way> zero_ways(const Degrees& degrees, bool deterministic) {

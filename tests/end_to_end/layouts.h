@@ -44,7 +44,8 @@ struct Way {
   Settings settings;
 };
 
-/// ZeRO stage 0 and 1; with more than one stage each under GPipe and 1F1B.
+/// Every ZeRO stage, or 0 and 3 where no ranks share; with more than one stage of the model each
+/// under GPipe and 1F1B.
 std::vector<Way> ways(const Degrees& degrees);
 
 /// ZeRO stages 0 to 3, gradients reduced once a step and after each microbatch, weights gathered

@@ -7,6 +7,17 @@
 
 namespace brigade::end_to_end {
 
+void with_whole_weights(loop::Trainer& trainer, const std::function<void()>& body) {
+  zero::ParameterSet& parameters = trainer.parameters();
+  for (size_t unit = 0; unit < parameters.units(); ++unit) {
+    value_or_throw(parameters.wait_whole(unit));
+  }
+  body();
+  for (size_t unit = 0; unit < parameters.units(); ++unit) {
+    parameters.reshard(unit);
+  }
+}
+
 void hook_gradient(loop::Trainer& trainer,
                    const std::string& parameter,
                    std::function<at::Tensor(const at::Tensor& gradient, int64_t backward)> change) {

@@ -41,40 +41,49 @@ Outcome untrained() {
   return train(trial(kOne, 1, 1, {}), sample_list(96, {two_samples()[0]}), 0);
 }
 
-TEST(FieldReport, R010_CountsTokensNotMicrobatches) {
+struct Arrangement {
+  Degrees degrees;
+  int64_t microbatch;
+};
+
+/// One step on a whole sample and on one of which `trained` tokens are trained: every token weighs
+/// the same, however the two are arranged.
+void expect_equal_tokens(int64_t trained, const std::vector<Arrangement>& arrangements) {
   const Sample a = two_samples()[0];
-  const Sample b = two_samples()[1].trained(4);
+  const Sample b = two_samples()[1].trained(trained);
   const Outcome start = untrained();
   const Outcome only_a = alone(a);
   const Outcome only_b = alone(b);
-  const double loss = (16 * only_a.losses()[0] + 4 * only_b.losses()[0]) / 20;
+  const double share_b = static_cast<double>(trained) / static_cast<double>(16 + trained);
+  const double loss = (1 - share_b) * only_a.losses()[0] + share_b * only_b.losses()[0];
   const double mean_of_means = (only_a.losses()[0] + only_b.losses()[0]) / 2;
   ASSERT_GT(std::abs(loss - mean_of_means), 1e-3) << "the samples cannot tell the two apart";
 
-  struct Arrangement {
-    Degrees degrees;
-    int64_t microbatch;
-  };
-  for (const Arrangement& arranged : {Arrangement{kOne, 2},
-                                      Arrangement{kOne, 1},
-                                      Arrangement{{.shard = 2}, 1},
-                                      Arrangement{{.replicate = 2}, 1},
-                                      Arrangement{{.pp = 2}, 1}}) {
+  for (const Arrangement& arranged : arrangements) {
     for (const Way& way : ways(arranged.degrees)) {
       SCOPED_TRACE(concat(arranged.degrees.name(), ' ', arranged.microbatch, ' ', way.name));
       const Outcome found = train(trial(arranged.degrees, 2, arranged.microbatch, way.settings),
                                   sample_list(96, {a, b}),
                                   1);
       EXPECT_NEAR(found.losses()[0], loss, 1e-6);
-      EXPECT_EQ(found.steps[0].trained_tokens, 20);
+      EXPECT_EQ(found.steps[0].trained_tokens, 16 + trained);
       for (const auto& [name, value] : start.parameters) {
         const at::Tensor change_a = only_a.parameters.at(name) - value;
         const at::Tensor change_b = only_b.parameters.at(name) - value;
-        const at::Tensor wanted = value + (16 * change_a + 4 * change_b) / 20;
+        const at::Tensor wanted = value + (1 - share_b) * change_a + share_b * change_b;
         EXPECT_LE((found.parameters.at(name) - wanted).abs().max().item<double>(), 1e-6) << name;
       }
     }
   }
+}
+
+TEST(FieldReport, R010_CountsTokensNotMicrobatches) {
+  expect_equal_tokens(
+      4, {{kOne, 2}, {kOne, 1}, {{.shard = 2}, 1}, {{.replicate = 2}, 1}, {{.pp = 2}, 1}});
+}
+
+TEST(FieldReport, R020_KeepsTheGradientOfTheFirstRoundWhenASecondOneIsShorter) {
+  expect_equal_tokens(12, {{kOne, 1}, {{.pp = 2}, 1}});
 }
 
 const std::vector<Degrees> kMeshes = {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Law 1 over TCP: ranks as processes, started as a user starts them, reach the single rank's curve.
-#include <cmath>
-#include <filesystem>
-
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/train_process.h"
@@ -31,37 +28,7 @@ void PrintTo(const Layout& layout, std::ostream* out) {
   *out << layout.name;
 }
 
-class ProcessMeshesBase : public TrainProcessTest {
- protected:
-  void SetUp() override {
-    TrainProcessTest::SetUp();
-    ASSERT_EQ(train({}), 0);
-    wanted_ = records();
-    ASSERT_EQ(wanted_.size(), 5U);
-    wanted_console_ = console_;
-    std::filesystem::remove_all(run_folder());
-  }
-
-  void expect_the_same_curve() const {
-    const std::vector<nlohmann::json> found = records();
-    ASSERT_EQ(found.size(), wanted_.size());
-    for (size_t i = 0; i < wanted_.size(); ++i) {
-      EXPECT_EQ(found[i]["step"], wanted_[i]["step"]);
-      EXPECT_NEAR(number(found[i], "loss"), number(wanted_[i], "loss"), 1e-5) << "step " << i + 1;
-      const double norm = number(wanted_[i], "grad_norm");
-      EXPECT_NEAR(number(found[i], "grad_norm"), norm, 1e-5 * norm) << "step " << i + 1;
-    }
-  }
-
-  static double number(const nlohmann::json& record, const char* key) {
-    return record.at(key).get<double>();
-  }
-
-  std::vector<nlohmann::json> wanted_;
-  std::string wanted_console_;
-};
-
-class ProcessMeshes : public ProcessMeshesBase, public ::testing::WithParamInterface<Layout> {};
+class ProcessMeshes : public ProcessCurveTest, public ::testing::WithParamInterface<Layout> {};
 
 TEST_P(ProcessMeshes, R098ReachTheCurveOfOneRank) {
   const Layout& layout = GetParam();
@@ -74,7 +41,7 @@ TEST_P(ProcessMeshes, R098ReachTheCurveOfOneRank) {
                   sizeof(step),
                   "step: %d/5  loss: %.5f ",
                   record["step"].get<int>(),
-                  number(record, "loss"));
+                  record.at("loss").get<double>());
     EXPECT_EQ(count_of(step, console_), 1) << step;
   }
   EXPECT_EQ(count_of("\nstep: ", console_), 5);
@@ -97,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(SixMeshes,
                            return std::string(layout.param.name);
                          });
 
-class ForeignLauncher : public ProcessMeshesBase {
+class ForeignLauncher : public ProcessCurveTest {
  protected:
   /// Starts all ranks of dp2 x pp2 and waits for them.
   void run_world(int port) {

@@ -128,6 +128,28 @@ std::vector<nlohmann::json> TrainProcessTest::records() const {
   return found;
 }
 
+void ProcessCurveTest::SetUp() {
+  TrainProcessTest::SetUp();
+  ASSERT_EQ(train({}), 0);
+  wanted_ = records();
+  ASSERT_EQ(wanted_.size(), 5U);
+  std::filesystem::remove_all(run_folder());
+}
+
+void ProcessCurveTest::expect_the_same_curve() const {
+  const auto number = [](const nlohmann::json& record, const char* key) {
+    return record.at(key).get<double>();
+  };
+  const std::vector<nlohmann::json> found = records();
+  ASSERT_EQ(found.size(), wanted_.size());
+  for (size_t i = 0; i < wanted_.size(); ++i) {
+    EXPECT_EQ(found[i]["step"], wanted_[i]["step"]);
+    EXPECT_NEAR(number(found[i], "loss"), number(wanted_[i], "loss"), 1e-5) << "step " << i + 1;
+    const double norm = number(wanted_[i], "grad_norm");
+    EXPECT_NEAR(number(found[i], "grad_norm"), norm, 1e-5 * norm) << "step " << i + 1;
+  }
+}
+
 Settings endless(Settings settings) {
   settings.emplace_back("training.steps=1000000");
   return settings;

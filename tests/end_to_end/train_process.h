@@ -71,6 +71,17 @@ class TrainProcessTest : public ::testing::Test {
   int consoles_ = 0;
 };
 
+/// Has the curve of one rank on that recipe.
+class ProcessCurveTest : public TrainProcessTest {
+ protected:
+  void SetUp() override;
+
+  /// Law 1, of the run folder's records.
+  void expect_the_same_curve() const;
+
+  std::vector<nlohmann::json> wanted_;
+};
+
 /// Settings that never end by themselves.
 Settings endless(Settings settings);
 

@@ -77,5 +77,32 @@ INSTANTIATE_TEST_SUITE_P(EndToEnd,
                            return test.param.name();
                          });
 
+/// When gathers and reductions begin decides who waits for whom, not what is added in which order.
+TEST(ZeroStagesInTime, HaveTheSameBitsHoweverFarAheadTheyGather) {
+  for (const Degrees& degrees :
+       {Degrees{.shard = 3}, Degrees{.replicate = 2, .shard = 2}, Degrees{.shard = 2, .pp = 2}}) {
+    const int64_t global = kSequences * degrees.data_ranks();
+    for (const char* reduction : {"step", "microbatch"}) {
+      const auto ahead = [&](int64_t units, const char* freed) {
+        return run(degrees,
+                   global,
+                   4,
+                   kRecipes[1].settings +
+                       Settings{"parallelism.zero_stage=3",
+                                concat("parallelism.reduce_gradients=", reduction),
+                                concat("parallelism.fsdp_prefetch=", units),
+                                concat("parallelism.fsdp_reshard_after_forward=", freed)});
+      };
+      const Outcome late = ahead(0, "always");
+      for (const int64_t units : {1, 2, 100}) {
+        SCOPED_TRACE(concat(degrees.name(), ", each ", reduction, ", ", units, " units ahead"));
+        expect_same_bits(ahead(units, "always"), late);
+      }
+      SCOPED_TRACE(concat(degrees.name(), ", each ", reduction, ", kept"));
+      expect_same_bits(ahead(1, "never"), late);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace brigade::end_to_end

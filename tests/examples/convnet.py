@@ -2,6 +2,7 @@
 """The convnet example: few changed lines, and one curve on any number of ranks.
 
 convnet.py lines <plain source> <source>
+convnet.py page <page> <plain source> <source> <folder of the example>
 convnet.py curves <plain program or none> <program> <ranks>...
 """
 
@@ -15,22 +16,45 @@ TOLERANCE = 1e-5
 LEAST_ACCURACY = 0.95
 
 
-def changed_lines(plain: str, sharded: str) -> int:
-    """Lines that one file has and the other lacks; a line that changed counts once."""
-    changed = 0
-    for tag, old_from, old_to, new_from, new_to in difflib.SequenceMatcher(
-        None, plain.splitlines(), sharded.splitlines(), autojunk=False
-    ).get_opcodes():
-        if tag != "equal":
-            changed += max(old_to - old_from, new_to - new_from)
-    return changed
+def difference(plain: str, sharded: str) -> list[str]:
+    """Lines that go, with a minus before them, and lines that come, with a plus."""
+    lines = difflib.unified_diff(plain.splitlines(), sharded.splitlines(), n=0, lineterm="")
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
 
 def check_lines(plain_path: str, sharded_path: str) -> None:
     plain, sharded = (pathlib.Path(path).read_text(encoding="utf-8") for path in (plain_path, sharded_path))
-    changed = changed_lines(plain, sharded)
-    if not 0 < changed <= MOST_CHANGED_LINES:
-        sys.exit(f"{sharded_path} changes {changed} lines of {plain_path}; at most {MOST_CHANGED_LINES} are allowed")
+    lines = difference(plain, sharded)
+    for sign in "+-":
+        count = sum(line.startswith(sign) for line in lines)
+        if not 0 < count <= MOST_CHANGED_LINES:
+            sys.exit(f"{count} lines of {sign} between {plain_path} and {sharded_path}; 1 to {MOST_CHANGED_LINES} expected")
+
+
+def blocks(page: str, language: str) -> list[list[str]]:
+    """The lines of the page's fenced blocks of a language."""
+    found, block = [], None
+    for line in page.splitlines():
+        if line.startswith("```"):
+            block = [] if line == f"```{language}" else None
+            if block is not None:
+                found.append(block)
+        elif block is not None:
+            block.append(line)
+    return found
+
+
+def check_page(page_path: str, plain_path: str, sharded_path: str, folder: str) -> None:
+    """The page's one diff is the difference of the programs; its C++ and CMake stand in the example."""
+    page, plain, sharded = (pathlib.Path(path).read_text(encoding="utf-8") for path in (page_path, plain_path, sharded_path))
+    lines = difference(plain, sharded)
+    if blocks(page, "diff") != [lines]:
+        sys.exit(f"{page_path} should show this difference, and no other:\n" + "\n".join(lines))
+    sources = [path.read_text(encoding="utf-8") for path in pathlib.Path(folder).iterdir() if path.is_file()]
+    texts = ["\n".join(line.strip() for line in source.splitlines()) for source in sources]
+    for block in blocks(page, "cpp") + blocks(page, "cmake"):
+        if not any("\n".join(line.strip() for line in block) in text for text in texts):
+            sys.exit(f"{page_path} has a block that stands in no file of {folder}:\n" + "\n".join(block))
 
 
 def curve(command: list[str]) -> tuple[list[float], float]:
@@ -64,5 +88,7 @@ def check_curves(plain: str, program: str, ranks: list[str]) -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "lines":
         check_lines(*sys.argv[2:])
+    elif sys.argv[1] == "page":
+        check_page(*sys.argv[2:])
     else:
         check_curves(sys.argv[2], sys.argv[3], sys.argv[4:])

@@ -109,6 +109,42 @@ schedule::UnitPlan unit_plan(const config::RunConfig& config, const config::RunF
   return plan;
 }
 
+namespace {
+
+Result<schedule::Schedule> stages_schedule(const config::RunConfig& config,
+                                           const config::RunFacts& facts) {
+  Result<schedule::Kind> kind =
+      facts.pp > 1 ? schedule::parse_kind(config.parallelism.pipeline_parallel_schedule)
+                   : Result<schedule::Kind>(schedule::Kind::kOneForwardOneBackward);
+  if (!kind) {
+    return fail(kind.error());
+  }
+  return schedule::generate({.kind = *kind, .ranks = facts.pp, .microbatches = facts.microbatches});
+}
+
+}  // namespace
+
+Result<schedule::Schedule> training_schedule(const config::RunConfig& config,
+                                             const config::RunFacts& facts) {
+  const Result<schedule::Schedule> stages = stages_schedule(config, facts);
+  if (!stages) {
+    return fail(stages.error());
+  }
+  const schedule::UnitPlan plan = unit_plan(config, facts);
+  schedule::Schedule units = schedule::lower_units(*stages, plan);
+  if (Result<void> valid = schedule::validate_units(units, plan); !valid) {
+    return fail(valid.error());
+  }
+  return units;
+}
+
+Result<schedule::Schedule> evaluation_schedule(const config::RunConfig& config,
+                                               const config::RunFacts& facts) {
+  return stages_schedule(config, facts).map([&](const schedule::Schedule& stages) {
+    return schedule::lower_units(schedule::forwards_of(stages), unit_plan(config, facts));
+  });
+}
+
 std::vector<executor::Keep> kept_by_units(const config::RunConfig& config,
                                           const config::RunFacts& facts,
                                           int64_t stage) {

@@ -44,6 +44,13 @@ int64_t states_per_element(const config::RunConfig& config);
 /// How a run's schedule of stages becomes one of units.
 schedule::UnitPlan unit_plan(const config::RunConfig& config, const config::RunFacts& facts);
 
+/// The list that every rank runs in a step: of units, for all stages. And an evaluation's.
+/// Errors: kUsage for a schedule that cannot be.
+Result<schedule::Schedule> training_schedule(const config::RunConfig& config,
+                                             const config::RunFacts& facts);
+Result<schedule::Schedule> evaluation_schedule(const config::RunConfig& config,
+                                               const config::RunFacts& facts);
+
 /// What each unit of a stage keeps for its backward. Blocks alone are computed again: the embedding
 /// and the head keep little beside their input.
 std::vector<executor::Keep> kept_by_units(const config::RunConfig& config,

@@ -7,6 +7,7 @@
 #include "parallel/base/text.h"
 #include "trainer/loop/memory_table.h"
 #include "trainer/loop/model_shape.h"
+#include "trainer/loop/moved_plan.h"
 #include "trainer/loop/run_memory.h"
 
 namespace brigade::loop {
@@ -53,6 +54,74 @@ void write_mesh(std::ostringstream& out,
   }
 }
 
+/// What data ranks send, once for ranks of one stage that send alike.
+void write_moves(std::ostringstream& out,
+                 const config::RunConfig& config,
+                 const config::RunFacts& facts) {
+  if (facts.data_ranks == 1) {
+    return;
+  }
+  MovedPlan shown;
+  for (int64_t rank = 0; rank < facts.world_size; ++rank) {
+    const MovedPlan moved = value_or_throw(planned_moves(config, facts, rank));
+    if (moved == shown) {
+      continue;
+    }
+    out << (shown == MovedPlan() ? "moves    " : "         ") << "in a step, the "
+        << facts.data_ranks << " data ranks of rank " << rank << ": weights "
+        << bytes_text(moved.weights) << ", gradients " << bytes_text(moved.gradients) << '\n';
+    shown = moved;
+  }
+}
+
+/// "ZeRO stage 3, each unit gathered for use, 1 ahead; gradients reduced after each microbatch".
+std::string zero_text(const config::RunConfig& config, const config::RunFacts& facts) {
+  const schedule::UnitPlan units = unit_plan(config, facts);
+  std::string text = concat("ZeRO stage ", facts.zero_stage);
+  if (units.weights != schedule::Weights::kResident) {
+    text +=
+        concat(units.weights == schedule::Weights::kEachUse ? ", each unit gathered for use, "
+                                                            : ", each unit gathered once a step, ",
+               units.prefetch,
+               " ahead");
+  }
+  if (facts.data_ranks > 1 || facts.microbatches > 1) {
+    text += facts.reduces_each_microbatch ? "; gradients reduced after each microbatch"
+                                          : "; gradients reduced once a step";
+  }
+  return text;
+}
+
+std::string kept_text(const config::RunConfig& config) {
+  const config::ActivationCheckpoint& recompute = config.activation_checkpoint;
+  if (recompute.mode == "none") {
+    return "";
+  }
+  if (recompute.mode == "full") {
+    return ", blocks computed again in backward";
+  }
+  return recompute.selective_ac_option == "op"
+             ? std::string(", all but products computed again in backward")
+             : concat(", every block in ",
+                      recompute.selective_ac_option,
+                      " computed again in backward");
+}
+
+void write_plan(std::ostringstream& out,
+                const config::RunConfig& config,
+                const config::RunFacts& facts) {
+  out << "plan     " << zero_text(config, facts) << '\n';
+  out << "         "
+      << (facts.pp > 1 ? config.parallelism.pipeline_parallel_schedule : std::string("no pipeline"))
+      << (config.parallelism.sequence_parallel ? ", sequence parallel" : "") << ", "
+      << config.training.mixed_precision_param
+      << (config.training.mixed_precision_reduce == "bfloat16" ? ", gradients sent in bfloat16"
+                                                               : "")
+      << kept_text(config) << ", " << config.optimizer.name << " lr " << config.optimizer.lr << ", "
+      << config.training.steps << " steps" << (config.debug.deterministic ? ", deterministic" : "")
+      << '\n';
+}
+
 }  // namespace
 
 std::string start_block(const config::RunConfig& config,
@@ -67,11 +136,8 @@ std::string start_block(const config::RunConfig& config,
   out << planned_table(value_or_throw(planned_memory(config, facts)));
   out << "batch    " << facts.batch_equation << "; " << with_thousands(facts.tokens_per_step)
       << " tokens a step\n";
-  out << "plan     ZeRO stage " << facts.zero_stage << ", "
-      << (facts.pp > 1 ? config.parallelism.pipeline_parallel_schedule : std::string("no pipeline"))
-      << (config.parallelism.sequence_parallel ? ", sequence parallel" : "") << ", "
-      << config.optimizer.name << " lr " << config.optimizer.lr << ", " << config.training.steps
-      << " steps" << (config.debug.deterministic ? ", deterministic" : "") << '\n';
+  write_moves(out, config, facts);
+  write_plan(out, config, facts);
   for (const std::string& remark : remarks) {
     out << "         " << remark << '\n';
   }

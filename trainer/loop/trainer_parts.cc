@@ -7,7 +7,6 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
-#include "parallel/schedule/units.h"
 #include "trainer/data/sources.h"
 #include "trainer/loop/agreement.h"
 
@@ -175,21 +174,17 @@ Result<void> TrainerParts::build_data() {
 }
 
 Result<void> TrainerParts::build_schedule() {
-  Result<schedule::Kind> kind =
-      facts.pp > 1 ? schedule::parse_kind(config().parallelism.pipeline_parallel_schedule)
-                   : Result<schedule::Kind>(schedule::Kind::kOneForwardOneBackward);
-  if (!kind) {
-    return fail(kind.error());
+  Result<schedule::Schedule> steps = training_schedule(config(), facts);
+  if (!steps) {
+    return fail(steps.error());
   }
-  Result<schedule::Schedule> generated =
-      schedule::generate({.kind = *kind, .ranks = facts.pp, .microbatches = facts.microbatches});
-  if (!generated) {
-    return fail(generated.error());
+  Result<schedule::Schedule> evaluations = evaluation_schedule(config(), facts);
+  if (!evaluations) {
+    return fail(evaluations.error());
   }
-  const schedule::UnitPlan plan = unit_plan(config(), facts);
-  training = schedule::lower_units(*generated, plan);
-  evaluation = schedule::lower_units(schedule::forwards_of(*generated), plan);
-  return schedule::validate_units(training, plan);
+  training = std::move(*steps);
+  evaluation = std::move(*evaluations);
+  return {};
 }
 
 Result<void> TrainerParts::build_optimizer() {

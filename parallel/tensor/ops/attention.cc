@@ -35,6 +35,11 @@ Result<OpPlan> plan_attention(const mesh::Mesh& mesh,
   const auto described = [&] {
     return concat("q ", q.to_string(mesh), ", k ", k.to_string(mesh), ", v ", v.to_string(mesh));
   };
+  if (q.dtype != k.dtype || q.dtype != v.dtype || !is_float(q.dtype)) {
+    return fail(ErrorCode::kType,
+                concat("causal_attention needs q, k and v of one float type; cast with to(): ",
+                       described()));
+  }
   if (q.spec != k.spec || k.spec != v.spec || k.global != v.global || !q.spec.unreduced().empty() ||
       !q.spec.dim(1).empty()) {
     return fail(ErrorCode::kType,
@@ -73,6 +78,10 @@ int64_t unit_cost(const kernels::AttentionShape& shape) {
          std::max<int64_t>(1, shape.key_value_heads);
 }
 
+at::Tensor scratch_for(const kernels::AttentionShape& shape, const at::Tensor& q) {
+  return at::empty({kernels::attention_scratch(shape)}, q.options().dtype(at::kFloat));
+}
+
 class ComposedAttentionNode final : public OpNode {
  public:
   ComposedAttentionNode(const at::Tensor& q,
@@ -91,20 +100,22 @@ class ComposedAttentionNode final : public OpNode {
     at::Tensor dq = at::empty_like(q);
     at::Tensor dk = at::empty_like(k);
     at::Tensor dv = at::empty_like(v);
-    parallel_rows(shape.units(), unit_cost(shape), [&](int64_t begin, int64_t end) {
-      at::Tensor scratch = at::empty({kernels::attention_scratch(shape)}, q.options());
-      kernels::attention_backward(shape,
-                                  q.const_data_ptr<float>(),
-                                  k.const_data_ptr<float>(),
-                                  v.const_data_ptr<float>(),
-                                  p_.const_data_ptr<float>(),
-                                  dout.const_data_ptr<float>(),
-                                  dq.mutable_data_ptr<float>(),
-                                  dk.mutable_data_ptr<float>(),
-                                  dv.mutable_data_ptr<float>(),
-                                  scratch.mutable_data_ptr<float>(),
-                                  begin,
-                                  end);
+    by_element(q, [&](auto element) {
+      using T = decltype(element);
+      parallel_rows(shape.units(), unit_cost(shape), [&](int64_t begin, int64_t end) {
+        kernels::attention_backward(shape,
+                                    elements<T>(q),
+                                    elements<T>(k),
+                                    elements<T>(v),
+                                    elements<T>(p_),
+                                    elements<T>(dout),
+                                    mutable_elements<T>(dq),
+                                    mutable_elements<T>(dk),
+                                    mutable_elements<T>(dv),
+                                    scratch_for(shape, q).mutable_data_ptr<float>(),
+                                    begin,
+                                    end);
+      });
     });
     return {dq, dk, dv};
   }
@@ -135,17 +146,19 @@ at::Tensor composed(const at::Tensor& q,
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     out = at::empty_like(q);
     p = at::empty({kernels::attention_probabilities(shape)}, q.options());
-    parallel_rows(shape.units(), unit_cost(shape), [&](int64_t begin, int64_t end) {
-      at::Tensor scratch = at::empty({kernels::attention_scratch(shape)}, q.options());
-      kernels::attention_forward(shape,
-                                 q.const_data_ptr<float>(),
-                                 k.const_data_ptr<float>(),
-                                 v.const_data_ptr<float>(),
-                                 out.mutable_data_ptr<float>(),
-                                 p.mutable_data_ptr<float>(),
-                                 scratch.mutable_data_ptr<float>(),
-                                 begin,
-                                 end);
+    by_element(q, [&](auto element) {
+      using T = decltype(element);
+      parallel_rows(shape.units(), unit_cost(shape), [&](int64_t begin, int64_t end) {
+        kernels::attention_forward(shape,
+                                   elements<T>(q),
+                                   elements<T>(k),
+                                   elements<T>(v),
+                                   mutable_elements<T>(out),
+                                   mutable_elements<T>(p),
+                                   scratch_for(shape, q).mutable_data_ptr<float>(),
+                                   begin,
+                                   end);
+      });
     });
   }
   if (needs_gradient({q, k, v})) {

@@ -12,6 +12,7 @@
 #include "parallel/kernels/cross_entropy.h"
 #include "parallel/sharding/named_sharding.h"
 #include "parallel/tensor/buffers.h"
+#include "parallel/tensor/fused.h"
 #include "parallel/tensor/node.h"
 #include "parallel/tensor/parallel_rows.h"
 #include "parallel/tensor/plan_key.h"
@@ -76,9 +77,10 @@ struct RowFacts {
   at::Tensor sum_picked;  // [2, n]: sum of exp(x - max), logit of the target
 };
 
+template <kernels::Element T>
 RowFacts row_facts(Program& program,
                    const AxisNames& axes,
-                   const kernels::LocalLogits& logits,
+                   const kernels::LocalLogits<T>& logits,
                    const at::Tensor& targets) {
   const int64_t rows = targets.numel();
   const at::TensorOptions options = targets.options().dtype(at::kFloat);
@@ -129,15 +131,19 @@ class CrossEntropyNode final : public OpNode {
     const at::Tensor scale = gradients[0].contiguous();
     at::Tensor result = at::empty_like(logits);
     const int64_t local = logits.size(-1);
-    parallel_rows(targets_.numel(), local, [&](int64_t begin, int64_t end) {
-      kernels::cross_entropy_gradient({logits.const_data_ptr<float>(), local, first_},
-                                      facts_.max.const_data_ptr<float>(),
-                                      facts_.sum_picked.const_data_ptr<float>(),
-                                      targets_.const_data_ptr<int64_t>(),
-                                      scale.const_data_ptr<float>(),
-                                      begin,
-                                      end,
-                                      result.mutable_data_ptr<float>());
+    by_element(logits, [&](auto element) {
+      using T = decltype(element);
+      const kernels::LocalLogits<T> held = {elements<T>(logits), local, first_};
+      parallel_rows(targets_.numel(), local, [&](int64_t begin, int64_t end) {
+        kernels::cross_entropy_gradient(held,
+                                        facts_.max.const_data_ptr<float>(),
+                                        facts_.sum_picked.const_data_ptr<float>(),
+                                        targets_.const_data_ptr<int64_t>(),
+                                        scale.const_data_ptr<float>(),
+                                        begin,
+                                        end,
+                                        mutable_elements<T>(result));
+      });
     });
     return {result};
   }
@@ -167,14 +173,19 @@ ShardedTensor cross_entropy(const ShardedTensor& logits, const ShardedTensor& ta
                             .box(logits.type().global, program.rank())
                             .dims[vocabulary_dim]
                             .begin;
-  const at::Tensor scores = logits.local().to(at::kFloat).contiguous();
+  const at::Tensor scores =
+      (fusable({logits.local()}) ? logits.local() : logits.local().to(at::kFloat)).contiguous();
   const at::Tensor ids = targets.local().contiguous();
   check_targets(ids, logits.type().global[vocabulary_dim]);
   at::Tensor losses;
   RowFacts facts;
   {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    facts = row_facts(program, axes, {scores.const_data_ptr<float>(), scores.size(-1), first}, ids);
+    by_element(scores, [&](auto element) {
+      using T = decltype(element);
+      const kernels::LocalLogits<T> held = {elements<T>(scores), scores.size(-1), first};
+      facts = row_facts(program, axes, held, ids);
+    });
     losses = (facts.sum_picked[0].log() + facts.max - facts.sum_picked[1])
                  .masked_fill_(ids.reshape({-1}) == kernels::kNotTrained, 0.0)
                  .view(ids.sizes());

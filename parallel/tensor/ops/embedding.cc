@@ -7,6 +7,7 @@
 #include <ATen/ATen.h>
 
 #include "parallel/sharding/embedding_plan.h"
+#include "parallel/tensor/fused.h"
 #include "parallel/tensor/held_entries.h"
 #include "parallel/tensor/node.h"
 #include "parallel/tensor/plan_key.h"
@@ -22,12 +23,14 @@ class EmbeddingNode final : public OpNode {
       : ids_(std::move(ids)), outside_(std::move(outside)), rows_(rows) {}
 
   std::vector<at::Tensor> backward(const std::vector<at::Tensor>& gradients) override {
-    at::Tensor gradient = gradients[0].reshape({ids_.numel(), gradients[0].size(-1)});
+    // A token may come often: its row's sum is rounded once.
+    at::Tensor gradient = widened(gradients[0]).reshape({ids_.numel(), gradients[0].size(-1)});
     if (outside_.defined()) {
       gradient = gradient.masked_fill(outside_.unsqueeze(-1), 0.0);
     }
     // In token order on one thread per row of the table: the same bits for any thread count.
-    return {at::embedding_dense_backward(gradient, ids_, rows_, /*padding_idx=*/-1, false)};
+    return {at::embedding_dense_backward(gradient, ids_, rows_, /*padding_idx=*/-1, false)
+                .to(gradients[0].scalar_type())};
   }
 
   void release_variables() override {

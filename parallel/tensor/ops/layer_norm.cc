@@ -10,6 +10,7 @@
 #include "parallel/base/text.h"
 #include "parallel/sharding/elementwise_plan.h"
 #include "parallel/sharding/type_rule.h"
+#include "parallel/tensor/fused.h"
 #include "parallel/tensor/plan_key.h"
 #include "parallel/tensor/program.h"
 #include "parallel/tensor/run_op.h"
@@ -60,10 +61,11 @@ ShardedTensor norm(std::span<const ShardedTensor> operands, double eps) {
   return run(
       planned,
       [&](const std::vector<at::Tensor>& of) {
+        // libtorch keeps its statistics in the weight's type.
         return at::layer_norm(of[0],
                               {of[0].size(-1)},
-                              of[1],
-                              of.size() > 2 ? of[2] : at::Tensor(),
+                              widened(of[1]),
+                              of.size() > 2 ? widened(of[2]) : at::Tensor(),
                               eps,
                               /*cudnn_enable=*/false);
       },

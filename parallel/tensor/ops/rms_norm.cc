@@ -34,22 +34,25 @@ kernels::RmsNormShape shape_of(const at::Tensor& x) {
 /// y and the inverse root mean square of each row.
 std::pair<at::Tensor, at::Tensor> forward(const at::Tensor& x, const at::Tensor& gain, double eps) {
   if (!fusable({x, gain})) {
-    const at::Tensor wide = x.to(at::kFloat);
+    const at::Tensor wide = widened(x);
     const at::Tensor inverse = at::rsqrt(wide.square().mean(-1, /*keepdim=*/true) + eps);
     return {(wide * inverse * gain).to(x.scalar_type()), inverse};
   }
   const kernels::RmsNormShape shape = shape_of(x);
   at::Tensor y = at::empty_like(x);
-  at::Tensor inverse = at::empty({shape.rows}, x.options());
-  parallel_rows(shape.rows, shape.dim, [&](int64_t begin, int64_t end) {
-    kernels::rms_norm_forward(shape,
-                              x.const_data_ptr<float>(),
-                              gain.const_data_ptr<float>(),
-                              static_cast<float>(eps),
-                              y.mutable_data_ptr<float>(),
-                              inverse.mutable_data_ptr<float>(),
-                              begin,
-                              end);
+  at::Tensor inverse = at::empty({shape.rows}, x.options().dtype(at::kFloat));
+  by_element(x, [&](auto element) {
+    using T = decltype(element);
+    parallel_rows(shape.rows, shape.dim, [&](int64_t begin, int64_t end) {
+      kernels::rms_norm_forward(shape,
+                                elements<T>(x),
+                                elements<T>(gain),
+                                static_cast<float>(eps),
+                                mutable_elements<T>(y),
+                                inverse.mutable_data_ptr<float>(),
+                                begin,
+                                end);
+    });
   });
   return {y, inverse};
 }
@@ -60,15 +63,18 @@ at::Tensor input_gradient(const at::Tensor& x,
                           const at::Tensor& dy) {
   const kernels::RmsNormShape shape = shape_of(x);
   at::Tensor dx = at::empty_like(x);
-  parallel_rows(shape.rows, shape.dim, [&](int64_t begin, int64_t end) {
-    kernels::rms_norm_backward(shape,
-                               x.const_data_ptr<float>(),
-                               gain.const_data_ptr<float>(),
-                               inverse.const_data_ptr<float>(),
-                               dy.const_data_ptr<float>(),
-                               dx.mutable_data_ptr<float>(),
-                               begin,
-                               end);
+  by_element(x, [&](auto element) {
+    using T = decltype(element);
+    parallel_rows(shape.rows, shape.dim, [&](int64_t begin, int64_t end) {
+      kernels::rms_norm_backward(shape,
+                                 elements<T>(x),
+                                 elements<T>(gain),
+                                 inverse.const_data_ptr<float>(),
+                                 elements<T>(dy),
+                                 mutable_elements<T>(dx),
+                                 begin,
+                                 end);
+    });
   });
   return dx;
 }
@@ -76,14 +82,17 @@ at::Tensor input_gradient(const at::Tensor& x,
 at::Tensor gain_gradient(const at::Tensor& x, const at::Tensor& inverse, const at::Tensor& dy) {
   const kernels::RmsNormShape shape = shape_of(x);
   at::Tensor dgain = at::empty({shape.dim}, x.options());
-  parallel_rows(shape.dim, shape.rows, [&](int64_t begin, int64_t end) {
-    kernels::rms_norm_gain_gradient(shape,
-                                    x.const_data_ptr<float>(),
-                                    inverse.const_data_ptr<float>(),
-                                    dy.const_data_ptr<float>(),
-                                    dgain.mutable_data_ptr<float>(),
-                                    begin,
-                                    end);
+  by_element(x, [&](auto element) {
+    using T = decltype(element);
+    parallel_rows(shape.dim, shape.rows, [&](int64_t begin, int64_t end) {
+      kernels::rms_norm_gain_gradient(shape,
+                                      elements<T>(x),
+                                      inverse.const_data_ptr<float>(),
+                                      elements<T>(dy),
+                                      mutable_elements<T>(dgain),
+                                      begin,
+                                      end);
+    });
   });
   return dgain;
 }
@@ -93,10 +102,11 @@ std::pair<at::Tensor, at::Tensor> composed_gradients(const at::Tensor& x,
                                                      const at::Tensor& gain,
                                                      const at::Tensor& inverse,
                                                      const at::Tensor& dy) {
-  const at::Tensor normed = x.to(at::kFloat) * inverse;
-  const at::Tensor scaled = dy.to(at::kFloat) * gain;
+  const at::Tensor normed = widened(x) * inverse;
+  const at::Tensor wide_dy = widened(dy);
+  const at::Tensor scaled = wide_dy * gain;
   const at::Tensor dx = inverse * (scaled - normed * (scaled * normed).mean(-1, /*keepdim=*/true));
-  const at::Tensor dgain = (dy.to(at::kFloat) * normed).reshape({-1, x.size(-1)}).sum(0);
+  const at::Tensor dgain = (wide_dy * normed).reshape({-1, x.size(-1)}).sum(0);
   return {dx.to(x.scalar_type()), dgain.to(gain.scalar_type())};
 }
 

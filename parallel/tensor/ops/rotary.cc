@@ -34,21 +34,25 @@ at::Tensor composed_turn(const at::Tensor& x,
 }
 
 at::Tensor turned(const at::Tensor& x, const RotaryTable& table, int64_t head_size, Turn turn) {
-  if (!fusable({x, table.cosine})) {
+  if (!fusable({x}) || !fusable({table.cosine})) {
     return composed_turn(x, table, head_size, turn);
   }
   const kernels::RotaryShape shape{
       x.size(0) * x.size(1), x.size(1), x.size(2) / head_size, head_size};
   at::Tensor y = at::empty_like(x);
-  const auto kernel = turn == Turn::kForward ? kernels::rotary_forward : kernels::rotary_backward;
-  parallel_rows(shape.rows, x.size(2), [&](int64_t begin, int64_t end) {
-    kernel(shape,
-           x.const_data_ptr<float>(),
-           table.cosine.const_data_ptr<float>(),
-           table.sine.const_data_ptr<float>(),
-           y.mutable_data_ptr<float>(),
-           begin,
-           end);
+  by_element(x, [&](auto element) {
+    using T = decltype(element);
+    const auto kernel =
+        turn == Turn::kForward ? kernels::rotary_forward<T> : kernels::rotary_backward<T>;
+    parallel_rows(shape.rows, x.size(2), [&](int64_t begin, int64_t end) {
+      kernel(shape,
+             elements<T>(x),
+             table.cosine.const_data_ptr<float>(),
+             table.sine.const_data_ptr<float>(),
+             mutable_elements<T>(y),
+             begin,
+             end);
+    });
   });
   return y;
 }

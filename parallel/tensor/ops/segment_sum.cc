@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include "parallel/sharding/segment_plan.h"
+#include "parallel/tensor/fused.h"
 #include "parallel/tensor/held_entries.h"
 #include "parallel/tensor/plan_key.h"
 #include "parallel/tensor/program.h"
@@ -23,8 +24,10 @@ ShardedTensor segment_sum(const ShardedTensor& x,
       planned,
       [&](const at::Tensor& local_ids, const at::Tensor& values) {
         check_indices("segment_sum", local_ids, segments);
-        return at::zeros(planned.local_result->local_shape, values.options())
-            .index_add(0, local_ids, values);
+        const at::Tensor terms = widened(values);
+        return at::zeros(planned.local_result->local_shape, terms.options())
+            .index_add(0, local_ids, terms)
+            .to(values.scalar_type());
       },
       ids,
       x);

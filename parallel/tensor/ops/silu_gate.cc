@@ -26,16 +26,19 @@ using torch::autograd::SavedVariable;
 at::Tensor silu_gate_local(const at::Tensor& gate, const at::Tensor& up) {
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   if (!fusable({gate, up})) {
-    return at::silu(gate) * up;
+    return (at::silu(widened(gate)) * widened(up)).to(gate.scalar_type());
   }
   at::Tensor y = at::empty(gate.sizes(), gate.options());
-  const Rows g(gate);
-  const Rows u(up);
-  const Rows out(y);
-  parallel_rows(out.count(), out.width(), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      kernels::silu_gate_forward(g.at(row), u.at(row), out.at(row), 0, out.width());
-    }
+  by_element(y, [&](auto element) {
+    using T = decltype(element);
+    const Rows<T> g(gate);
+    const Rows<T> u(up);
+    const Rows<T> out(y);
+    parallel_rows(out.count(), out.width(), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        kernels::silu_gate_forward(g.at(row), u.at(row), out.at(row), 0, out.width());
+      }
+    });
   });
   return y;
 }
@@ -49,20 +52,26 @@ class SiluGateNode final : public OpNode {
     const at::Tensor up = up_.unpack();
     const at::Tensor& dy = gradients[0];
     if (!fusable({gate, up, dy})) {
-      return {at::silu_backward(dy * up, gate), dy * at::silu(gate)};
+      const at::Tensor wide = widened(gate);
+      const at::Tensor wide_dy = widened(dy);
+      return {at::silu_backward(wide_dy * widened(up), wide).to(gate.scalar_type()),
+              (wide_dy * at::silu(wide)).to(up.scalar_type())};
     }
     at::Tensor dgate = empty_rows(gate.sizes(), gate.options());
     at::Tensor dup = empty_rows(up.sizes(), up.options());
-    const Rows g(gate);
-    const Rows u(up);
-    const Rows d(dy);
-    const Rows dg(dgate);
-    const Rows du(dup);
-    parallel_rows(dg.count(), dg.width(), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        kernels::silu_gate_backward(
-            g.at(row), u.at(row), d.at(row), dg.at(row), du.at(row), 0, dg.width());
-      }
+    by_element(gate, [&](auto element) {
+      using T = decltype(element);
+      const Rows<T> g(gate);
+      const Rows<T> u(up);
+      const Rows<T> d(dy);
+      const Rows<T> dg(dgate);
+      const Rows<T> du(dup);
+      parallel_rows(dg.count(), dg.width(), [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          kernels::silu_gate_backward(
+              g.at(row), u.at(row), d.at(row), dg.at(row), du.at(row), 0, dg.width());
+        }
+      });
     });
     return {dgate, dup};
   }

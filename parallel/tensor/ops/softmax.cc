@@ -7,6 +7,7 @@
 
 #include "parallel/sharding/elementwise_plan.h"
 #include "parallel/sharding/reduce_plan.h"
+#include "parallel/tensor/fused.h"
 #include "parallel/tensor/ops/dims.h"
 #include "parallel/tensor/ops/elementwise.h"
 #include "parallel/tensor/ops/extremes.h"
@@ -45,6 +46,37 @@ ShardedTensor shifted(const ShardedTensor& x, int64_t dim) {
   return sub(x, amax(stop_gradient(x), {dim}, /*keep_dim=*/true));
 }
 
+/// body(x), of bf16 in fp32: what is composed rounds its intermediate results too.
+template <class Body>
+ShardedTensor in_float(const ShardedTensor& x, const Body& body) {
+  return x.type().dtype == DType::kBFloat16 ? to(body(to(x, DType::kFloat32)), DType::kBFloat16)
+                                            : body(x);
+}
+
+ShardedTensor split_softmax(const ShardedTensor& x, int64_t dim) {
+  const ShardedTensor weights = exp(shifted(x, dim));
+  return div(weights, sum(weights, {dim}, /*keep_dim=*/true));
+}
+
+ShardedTensor split_log_softmax(const ShardedTensor& x, int64_t dim) {
+  const ShardedTensor scores = shifted(x, dim);
+  return sub(scores, log(sum(exp(scores), {dim}, /*keep_dim=*/true)));
+}
+
+/// An infinite row keeps its infinity: nothing is subtracted from it.
+ShardedTensor split_logsumexp(const ShardedTensor& x, int64_t dim, bool keep_dim) {
+  Program& program = x.program();
+  const ShardedTensor largest = amax(stop_gradient(x), {dim}, /*keep_dim=*/true);
+  const ShardedTensor shift(
+      program,
+      &largest.record(),
+      at::where(
+          at::isinf(largest.local()), at::zeros({}, largest.local().options()), largest.local()));
+  const ShardedTensor total = sum(exp(sub(x, shift)), {dim}, keep_dim);
+  const ShardedTensor back(program, &total.record(), shift.local().reshape(total.local().sizes()));
+  return add(log(total), back);
+}
+
 }  // namespace
 
 ShardedTensor softmax(const ShardedTensor& x, int64_t dim) {
@@ -54,8 +86,7 @@ ShardedTensor softmax(const ShardedTensor& x, int64_t dim) {
     return run(
         planned, [&](const at::Tensor& local) { return at::softmax(local, along); }, x);
   }
-  const ShardedTensor weights = exp(shifted(x, along));
-  return div(weights, sum(weights, {along}, /*keep_dim=*/true));
+  return in_float(x, [&](const ShardedTensor& wide) { return split_softmax(wide, along); });
 }
 
 ShardedTensor log_softmax(const ShardedTensor& x, int64_t dim) {
@@ -65,8 +96,7 @@ ShardedTensor log_softmax(const ShardedTensor& x, int64_t dim) {
     return run(
         planned, [&](const at::Tensor& local) { return at::log_softmax(local, along); }, x);
   }
-  const ShardedTensor scores = shifted(x, along);
-  return sub(scores, log(sum(exp(scores), {along}, /*keep_dim=*/true)));
+  return in_float(x, [&](const ShardedTensor& wide) { return split_log_softmax(wide, along); });
 }
 
 ShardedTensor logsumexp(const ShardedTensor& x, int64_t dim, bool keep_dim) {
@@ -88,18 +118,14 @@ ShardedTensor logsumexp(const ShardedTensor& x, int64_t dim, bool keep_dim) {
       });
   if (!splits(x, along)) {
     return run(
-        planned, [&](const at::Tensor& local) { return at::logsumexp(local, along, keep_dim); }, x);
+        planned,
+        [&](const at::Tensor& local) {
+          return at::logsumexp(widened(local), along, keep_dim).to(local.scalar_type());
+        },
+        x);
   }
-  // An infinite row keeps its infinity: nothing is subtracted from it.
-  const ShardedTensor largest = amax(stop_gradient(x), {along}, /*keep_dim=*/true);
-  const ShardedTensor shift(
-      program,
-      &largest.record(),
-      at::where(
-          at::isinf(largest.local()), at::zeros({}, largest.local().options()), largest.local()));
-  const ShardedTensor total = sum(exp(sub(x, shift)), {along}, keep_dim);
-  const ShardedTensor back(program, &total.record(), shift.local().reshape(total.local().sizes()));
-  return add(log(total), back);
+  return in_float(
+      x, [&](const ShardedTensor& wide) { return split_logsumexp(wide, along, keep_dim); });
 }
 
 }  // namespace brigade::tensor

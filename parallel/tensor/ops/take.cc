@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include "parallel/sharding/lookup_plan.h"
+#include "parallel/tensor/fused.h"
 #include "parallel/tensor/held_entries.h"
 #include "parallel/tensor/plan_key.h"
 #include "parallel/tensor/program.h"
@@ -25,13 +26,14 @@ at::Tensor take_local(const HeldEntries& held,
                       const at::Tensor& indices,
                       int64_t dim) {
   const LocalIndices local = held.localize("take", indices.reshape({-1}));
-  at::Tensor rows = at::index_select(held.with_an_entry(table, dim), dim, local.indices);
+  // Widened, so that the gradient of an entry that is taken often is summed in float.
+  at::Tensor rows = at::index_select(widened(held.with_an_entry(table, dim)), dim, local.indices);
   if (local.outside.defined()) {
     std::vector<int64_t> along(static_cast<size_t>(rows.dim()), 1);
     along[static_cast<size_t>(dim)] = rows.size(dim);
     rows = rows.masked_fill(local.outside.view(along), 0);
   }
-  return as_result(rows, indices, dim);
+  return as_result(rows, indices, dim).to(table.scalar_type());
 }
 
 at::Tensor take_along_local(const HeldEntries& held,
@@ -39,8 +41,9 @@ at::Tensor take_along_local(const HeldEntries& held,
                             const at::Tensor& indices,
                             int64_t dim) {
   const LocalIndices local = held.localize("take_along", indices.to(at::kLong));
-  const at::Tensor picked = at::gather(held.with_an_entry(table, dim), dim, local.indices);
-  return local.outside.defined() ? picked.masked_fill(local.outside, 0) : picked;
+  const at::Tensor picked = at::gather(widened(held.with_an_entry(table, dim)), dim, local.indices);
+  return (local.outside.defined() ? picked.masked_fill(local.outside, 0) : picked)
+      .to(table.scalar_type());
 }
 
 }  // namespace

@@ -177,9 +177,52 @@ TEST(Attention, AcceptsAnEmptyBatchOrSequence) {
 }
 
 TEST(Attention, RefusesHeadsThatDoNotDivide) {
-  EXPECT_THROW(attention_forward(
+  EXPECT_THROW(attention_forward<float>(
                    {1, 1, 3, 2, 4}, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, 0),
                CheckFailure);
+}
+
+/// Of two vectors, in units of the second's length.
+double relative_distance(const Floats& found, const Floats& wanted) {
+  double distance = 0, length = 0;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const double difference = wide(found[i]) - wide(wanted[i]);
+    distance += difference * difference;
+    length += wide(wanted[i]) * wide(wanted[i]);
+  }
+  return std::sqrt(distance / length);
+}
+
+/// As the float kernel's, forward rounded once; backward from probabilities that were rounded too.
+TEST(Attention, InBf16FollowsTheFloatKernel) {
+  for (const AttentionShape& shape :
+       {AttentionShape{2, 130, 4, 2, 32}, AttentionShape{1, 64, 1, 1, 17}}) {
+    Case c(shape);
+    const Halves q = narrowed(c.q), k = narrowed(c.k), v = narrowed(c.v), d_out = narrowed(c.d_out);
+    c.q = widened(q), c.k = widened(k), c.v = widened(v), c.d_out = widened(d_out);
+    const Result wanted = c.run(1);
+    Halves o(q.size()), dq(q.size()), dk(k.size()), dv(k.size());
+    Halves p(to_size(attention_probabilities(shape)));
+    Floats scratch(to_size(attention_scratch(shape)), std::numeric_limits<float>::quiet_NaN());
+    attention_forward(
+        shape, q.data(), k.data(), v.data(), o.data(), p.data(), scratch.data(), 0, shape.units());
+    attention_backward(shape,
+                       q.data(),
+                       k.data(),
+                       v.data(),
+                       p.data(),
+                       d_out.data(),
+                       dq.data(),
+                       dk.data(),
+                       dv.data(),
+                       scratch.data(),
+                       0,
+                       shape.units());
+    EXPECT_EQ(o, narrowed(wanted.o));
+    EXPECT_LT(relative_distance(widened(dq), wanted.dq), 0x1p-8);
+    EXPECT_LT(relative_distance(widened(dk), wanted.dk), 0x1p-8);
+    EXPECT_LT(relative_distance(widened(dv), wanted.dv), 0x1p-8);
+  }
 }
 
 }  // namespace

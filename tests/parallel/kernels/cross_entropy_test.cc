@@ -13,7 +13,7 @@ using Targets = std::vector<int64_t>;
 struct Pieces {
   Floats max, sum, picked;
 
-  Pieces(const LocalLogits& logits, const Targets& targets)
+  Pieces(const LocalLogits<float>& logits, const Targets& targets)
       : max(targets.size()), sum(targets.size()), picked(targets.size()) {
     const int64_t rows = static_cast<int64_t>(targets.size());
     row_max(logits, 0, rows, max.data());
@@ -26,7 +26,7 @@ TEST(CrossEntropy, MatchesItsFormulaInDouble) {
   for (const int64_t vocabulary : {1, 3, 15, 17, 31, 33, 100}) {
     const Floats x = random_floats(3 * vocabulary, 1, -20, 20);
     const Targets targets = {0, vocabulary - 1, kNotTrained};
-    const LocalLogits logits = {x.data(), vocabulary, 0};
+    const LocalLogits<float> logits = {x.data(), vocabulary, 0};
     const Pieces pieces(logits, targets);
     const Floats scales = {0.5F, -0.25F, 2.0F};
     Floats gradient(x.size(), -7);
@@ -70,7 +70,7 @@ TEST(CrossEntropy, OfASplitVocabularyIsThatOfTheWhole) {
   const int64_t rows = 5;
   const Floats x = random_floats(rows * 33, 2, -5, 5);
   const Targets targets = {0, 12, 13, 32, kNotTrained};
-  const LocalLogits whole = {x.data(), 33, 0};
+  const LocalLogits<float> whole = {x.data(), 33, 0};
   const Pieces expected(whole, targets);
   Floats whole_gradient(x.size());
   cross_entropy_gradient(whole,
@@ -87,7 +87,7 @@ TEST(CrossEntropy, OfASplitVocabularyIsThatOfTheWhole) {
     for (int64_t row = 0; row < rows; ++row) {
       part.insert(part.end(), x.begin() + row * 33 + first, x.begin() + row * 33 + last);
     }
-    const LocalLogits local = {part.data(), last - first, first};
+    const LocalLogits<float> local = {part.data(), last - first, first};
     Floats part_max(5), part_sum(5), part_picked(5), gradient(part.size());
     row_max(local, 0, rows, part_max.data());
     row_sum_exp(local, max.data(), 0, rows, part_sum.data());
@@ -123,7 +123,7 @@ TEST(CrossEntropy, KeepsItsBitsInPiecesAndMisaligned) {
   for (size_t i = 0; i < targets.size(); ++i) {
     targets[i] = static_cast<int64_t>(i % 19) - 1;  // beyond both ends of the classes held here
   }
-  const LocalLogits logits = {x.data(), 17, 0};
+  const LocalLogits<float> logits = {x.data(), 17, 0};
   const Pieces whole(logits, targets);
   Floats gradient(x.size());
   cross_entropy_gradient(logits,
@@ -136,7 +136,7 @@ TEST(CrossEntropy, KeepsItsBitsInPiecesAndMisaligned) {
                          gradient.data());
   for (const int64_t offset : kOffsets) {
     Misaligned moved(x, offset);
-    const LocalLogits here = {moved.data(), 17, 0};
+    const LocalLogits<float> here = {moved.data(), 17, 0};
     Floats max(whole.max.size()), sum(max.size());
     run_in_pieces(rows, [&](int64_t begin, int64_t end) {
       row_max(here, begin, end, max.data());
@@ -170,6 +170,32 @@ TEST(CrossEntropy, SurvivesLogitsOfAnySize) {
   const Pieces pieces({x.data(), 3, 0}, {1});
   EXPECT_EQ(pieces.max[0], 3e38F);
   EXPECT_EQ(pieces.sum[0], 1.0F);
+}
+
+TEST(CrossEntropy, OfBf16LogitsIsTheFloatKernelWithItsGradientRoundedOnce) {
+  const Halves x = narrowed(random_floats(4 * 33, 1, -9, 9));
+  const Floats wide_x = widened(x);
+  const LocalLogits<float> logits = {wide_x.data(), 33, 7};
+  const LocalLogits<BFloat16> half_logits = {x.data(), 33, 7};
+  const std::vector<int64_t> targets = {7, kNotTrained, 39, 2};
+  const Floats scales = {1, 2, 0.5F, 0.125F};
+  Floats max(4), sum(4), picked(4), d(x.size());
+  row_max(logits, 0, 4, max.data());
+  row_sum_exp(logits, max.data(), 0, 4, sum.data());
+  pick_targets(logits, targets.data(), 0, 4, picked.data());
+  cross_entropy_gradient(
+      logits, max.data(), sum.data(), targets.data(), scales.data(), 0, 4, d.data());
+  Floats half_max(4), half_sum(4), half_picked(4);
+  Halves half_d(x.size());
+  row_max(half_logits, 0, 4, half_max.data());
+  row_sum_exp(half_logits, max.data(), 0, 4, half_sum.data());
+  pick_targets(half_logits, targets.data(), 0, 4, half_picked.data());
+  cross_entropy_gradient(
+      half_logits, max.data(), sum.data(), targets.data(), scales.data(), 0, 4, half_d.data());
+  EXPECT_TRUE(same_bits(half_max, max));
+  EXPECT_TRUE(same_bits(half_sum, sum));
+  EXPECT_TRUE(same_bits(half_picked, picked));
+  EXPECT_EQ(half_d, narrowed(d));
 }
 
 }  // namespace

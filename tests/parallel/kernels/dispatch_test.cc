@@ -86,7 +86,7 @@ TEST_F(SameBitsOnEveryInstructionSet, SiluGate) {
 }
 
 TEST_F(SameBitsOnEveryInstructionSet, CrossEntropy) {
-  const LocalLogits logits = {x_.data(), kDim, 10};
+  const LocalLogits<float> logits = {x_.data(), kDim, 10};
   const std::vector<int64_t> targets = {12, kNotTrained, 116};
   const Floats scales(to_size(kRows), 0.25F);
   Floats sum(to_size(kRows));

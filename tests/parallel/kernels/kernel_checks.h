@@ -12,9 +12,12 @@
 
 #include <gtest/gtest.h>
 
+#include "parallel/kernels/element.h"
+
 namespace brigade::kernels {
 
 using Floats = std::vector<float>;
+using Halves = std::vector<BFloat16>;
 
 /// Lengths around every vector width, and none.
 inline const std::vector<int64_t> kOddSizes = {0, 1, 3, 15, 17, 31, 33, 100};
@@ -33,6 +36,18 @@ inline Floats random_floats(int64_t count, uint64_t seed, float low = -2, float 
   Floats values(to_size(count));
   std::generate(values.begin(), values.end(), [&] { return uniform(random); });
   return values;
+}
+
+inline Halves narrowed(const Floats& values) {
+  Halves result(values.size());
+  std::transform(values.begin(), values.end(), result.begin(), narrow<BFloat16>);
+  return result;
+}
+
+inline Floats widened(const Halves& values) {
+  Floats result(values.size());
+  std::transform(values.begin(), values.end(), result.begin(), [](BFloat16 x) { return widen(x); });
+  return result;
 }
 
 /// |actual - expected| in units of the last place of `expected` (at least of the smallest normal).

@@ -35,7 +35,7 @@ TEST(Lanes, FindTheMaximumWhereverItStands) {
     x[to_size(place)] = 5;
     EXPECT_EQ(max_floats(x.data(), 100), 5.0F);
   }
-  EXPECT_EQ(max_floats(nullptr, 0), -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(max_floats<float>(nullptr, 0), -std::numeric_limits<float>::infinity());
 }
 
 TEST(Lanes, OrderFloatsOfBothSigns) {

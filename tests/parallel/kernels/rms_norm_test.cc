@@ -112,7 +112,7 @@ TEST(RmsNorm, SumsTheGainsGradientOverRows) {
 
 TEST(RmsNorm, GivesAZeroGainGradientWithoutRows) {
   Floats dgain(5, -1);
-  rms_norm_gain_gradient({0, 5}, nullptr, nullptr, nullptr, dgain.data(), 0, 5);
+  rms_norm_gain_gradient<float>({0, 5}, nullptr, nullptr, nullptr, dgain.data(), 0, 5);
   EXPECT_EQ(dgain, Floats(5, 0));
 }
 
@@ -169,6 +169,33 @@ TEST(RmsNorm, CarriesNaNThroughItsOwnRowAlone) {
   rms_norm_forward(c.shape, c.x.data(), c.gain.data(), 1e-5F, y.data(), inverse.data(), 0, 2);
   EXPECT_TRUE(std::isnan(y[0]) && std::isnan(y[16]));
   EXPECT_TRUE(std::isfinite(y[17]));
+}
+
+TEST(RmsNorm, InBf16IsTheFloatKernelRoundedOnce) {
+  for (const int64_t dim : kOddSizes) {
+    const Case c(50, dim);
+    const Halves x = narrowed(c.x), gain = narrowed(c.gain), dy = narrowed(c.dy);
+    const Floats wide_x = widened(x), wide_gain = widened(gain), wide_dy = widened(dy);
+    Floats y(x.size()), dx(x.size()), dgain(gain.size()), inverse(50);
+    const float eps = static_cast<float>(kEps);
+    rms_norm_forward(
+        c.shape, wide_x.data(), wide_gain.data(), eps, y.data(), inverse.data(), 0, 50);
+    rms_norm_backward(
+        c.shape, wide_x.data(), wide_gain.data(), inverse.data(), wide_dy.data(), dx.data(), 0, 50);
+    rms_norm_gain_gradient(
+        c.shape, wide_x.data(), inverse.data(), wide_dy.data(), dgain.data(), 0, dim);
+    Halves half_y(x.size()), half_dx(x.size()), half_dgain(gain.size());
+    Floats half_inverse(50);
+    rms_norm_forward(
+        c.shape, x.data(), gain.data(), eps, half_y.data(), half_inverse.data(), 0, 50);
+    rms_norm_backward(
+        c.shape, x.data(), gain.data(), inverse.data(), dy.data(), half_dx.data(), 0, 50);
+    rms_norm_gain_gradient(c.shape, x.data(), inverse.data(), dy.data(), half_dgain.data(), 0, dim);
+    EXPECT_TRUE(same_bits(half_inverse, inverse));
+    EXPECT_EQ(half_y, narrowed(y));
+    EXPECT_EQ(half_dx, narrowed(dx));
+    EXPECT_EQ(half_dgain, narrowed(dgain));
+  }
 }
 
 }  // namespace

@@ -78,8 +78,24 @@ TEST(Rotary, KeepsItsBitsInPlaceInPiecesAndMisaligned) {
 }
 
 TEST(Rotary, AcceptsNoRows) {
-  rotary_forward({0, 4, 2, 8}, nullptr, nullptr, nullptr, nullptr, 0, 0);
+  rotary_forward<float>({0, 4, 2, 8}, nullptr, nullptr, nullptr, nullptr, 0, 0);
   rotary_table(10000.0, 8, 0, 0, nullptr, nullptr);
+}
+
+TEST(Rotary, InBf16IsTheFloatKernelRoundedOnce) {
+  const RotaryShape shape = {6, 3, 2, 34};
+  Floats cosines(3 * 17), sines(3 * 17);
+  rotary_table(10000.0, 34, 5, 3, cosines.data(), sines.data());
+  const Halves x = narrowed(random_floats(6 * 68, 1));
+  const Floats wide_x = widened(x);
+  Floats y(x.size()), dx(x.size());
+  rotary_forward(shape, wide_x.data(), cosines.data(), sines.data(), y.data(), 0, 6);
+  rotary_backward(shape, wide_x.data(), cosines.data(), sines.data(), dx.data(), 0, 6);
+  Halves half_y(x.size()), half_dx(x.size());
+  rotary_forward(shape, x.data(), cosines.data(), sines.data(), half_y.data(), 0, 6);
+  rotary_backward(shape, x.data(), cosines.data(), sines.data(), half_dx.data(), 0, 6);
+  EXPECT_EQ(half_y, narrowed(y));
+  EXPECT_EQ(half_dx, narrowed(dx));
 }
 
 }  // namespace

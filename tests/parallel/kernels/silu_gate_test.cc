@@ -86,5 +86,24 @@ TEST(SiluGate, KeepsItsBitsInPiecesAndMisaligned) {
   }
 }
 
+TEST(SiluGate, InBf16IsTheFloatKernelRoundedOnce) {
+  for (const int64_t count : kOddSizes) {
+    const Halves gate = narrowed(random_floats(count, 1, -30, 30));
+    const Halves up = narrowed(random_floats(count, 2));
+    const Halves dy = narrowed(random_floats(count, 3));
+    const Floats g = widened(gate), u = widened(up), d = widened(dy);
+    Floats y(g.size()), dgate(g.size()), dup(g.size());
+    silu_gate_forward(g.data(), u.data(), y.data(), 0, count);
+    silu_gate_backward(g.data(), u.data(), d.data(), dgate.data(), dup.data(), 0, count);
+    Halves half_y(g.size()), half_dgate(g.size()), half_dup(g.size());
+    silu_gate_forward(gate.data(), up.data(), half_y.data(), 0, count);
+    silu_gate_backward(
+        gate.data(), up.data(), dy.data(), half_dgate.data(), half_dup.data(), 0, count);
+    EXPECT_EQ(half_y, narrowed(y));
+    EXPECT_EQ(half_dgate, narrowed(dgate));
+    EXPECT_EQ(half_dup, narrowed(dup));
+  }
+}
+
 }  // namespace
 }  // namespace brigade::kernels

@@ -22,10 +22,10 @@ struct Outcome {
   std::vector<at::Tensor> gradients;
 };
 
-/// Cotangents are a function of the shape, so that every rank draws the same.
+/// Cotangents are a function of the shape, so that every rank draws the same; bf16 holds them.
 at::Tensor cotangent(at::IntArrayRef sizes) {
   const at::Tensor index = at::arange(c10::multiply_integers(sizes), at::kFloat);
-  return at::cos(index * 1.7 + 0.3).view(sizes);
+  return at::cos(index * 1.7 + 0.3).to(at::kBFloat16).to(at::kFloat).view(sizes);
 }
 
 std::vector<ShardedTensor> leaves(Program& program, const std::vector<Operand>& operands) {
@@ -101,6 +101,30 @@ void expect_close(const Program& program,
   for (size_t i = 0; i < found.gradients.size(); ++i) {
     expect_close(found.gradients[i], wanted.gradients[i], tolerance, concat(rank, " gradient ", i));
   }
+}
+
+/// Within `ulps` of bf16 at the size of the element or, where it is smaller, of a typical one: sums
+/// cancel, and their terms were rounded.
+void expect_rounded(const at::Tensor& found,
+                    const at::Tensor& wanted,
+                    double ulps,
+                    const std::string& what) {
+  if (!found.is_floating_point()) {
+    return;
+  }
+  ASSERT_EQ(found.sizes(), wanted.sizes()) << what;
+  const at::Tensor difference = (found.to(at::kFloat) - wanted).abs();
+  const at::Tensor size = at::maximum(wanted.abs(), wanted.square().mean().sqrt());
+  EXPECT_TRUE((difference <= size * (ulps * 0x1p-8) + 1e-30).all().item<bool>())
+      << what << ": " << (difference / (size * 0x1p-8 + 1e-30)).max().item<double>() << " ulp";
+}
+
+/// The mesh with the same axes on one rank.
+std::vector<mesh::Axis> on_one_rank(std::vector<mesh::Axis> axes) {
+  for (mesh::Axis& axis : axes) {
+    axis.size = 1;
+  }
+  return axes;
 }
 
 sharding::TensorType parsed(const std::string& text) {
@@ -186,12 +210,9 @@ void expect_equal_to_one_rank(const std::vector<mesh::Axis>& axes,
                               const std::vector<Operand>& operands,
                               const Op& op,
                               double tolerance) {
-  std::vector<mesh::Axis> ones = axes;
-  for (mesh::Axis& axis : ones) {
-    axis.size = 1;
-  }
   Outcome wanted;
-  on_mesh(ones, [&](Program& program) { wanted = run_sharded(program, operands, op); });
+  on_mesh(on_one_rank(axes),
+          [&](Program& program) { wanted = run_sharded(program, operands, op); });
   on_mesh(axes, [&](Program& program) {
     expect_close(program, run_sharded(program, operands, op), wanted, tolerance);
   });
@@ -208,6 +229,39 @@ void expect_equal_to_libtorch(const std::vector<Placed>& placements,
     on_mesh(placed.mesh, [&](Program& program) {
       expect_close(program, run_sharded(program, operands, op), wanted, tolerance, where);
     });
+  }
+}
+
+void expect_bf16_rounds_float(const std::string& mesh,
+                              const std::vector<Operand>& operands,
+                              const Op& op,
+                              double ulps) {
+  std::vector<Operand> narrow = operands;
+  std::vector<Operand> wide = operands;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].whole.is_floating_point()) {
+      narrow[i].whole = operands[i].whole.to(at::kBFloat16);
+      wide[i].whole = narrow[i].whole.to(at::kFloat);
+    }
+  }
+  Outcome wanted;
+  on_mesh(on_one_rank(sharding::mesh_of(mesh).axes()),
+          [&](Program& program) { wanted = run_sharded(program, wide, op); });
+  on_mesh(mesh, [&](Program& program) {
+    const Outcome found = run_sharded(program, narrow, op);
+    const std::string where = concat("rank ", program.rank(), " of ", mesh);
+    expect_rounded(found.value, wanted.value, ulps, where + " value");
+    for (size_t i = 0; i < narrow.size(); ++i) {
+      EXPECT_EQ(found.gradients[i].scalar_type(), narrow[i].whole.scalar_type());
+      expect_rounded(found.gradients[i], wanted.gradients[i], ulps, concat(where, " gradient ", i));
+    }
+  });
+}
+
+void expect_bf16_rounds_float(const std::vector<Placed>& placements, const Op& op, double ulps) {
+  for (const Placed& placed : placements) {
+    SCOPED_TRACE(concat(join(placed.types, " "), " on ", placed.mesh));
+    expect_bf16_rounds_float(placed.mesh, operands_of(placed), op, ulps);
   }
 }
 

@@ -66,6 +66,14 @@ void expect_equal_to_libtorch(const std::vector<Placed>& placements,
                               const Truth& truth,
                               double tolerance = 1e-5);
 
+/// The op on bf16 operands equals, forward and backward, the op on the same values in fp32 on one
+/// rank, within `ulps` of bf16. Floating operands are given in fp32.
+void expect_bf16_rounds_float(const std::string& mesh,
+                              const std::vector<Operand>& operands,
+                              const Op& op,
+                              double ulps = 2);
+void expect_bf16_rounds_float(const std::vector<Placed>& placements, const Op& op, double ulps = 2);
+
 /// What the op writes to the ledger, equal on all ranks: "forward all_reduce x 16; backward gather
 /// y 8", with the bytes of the group.
 std::string ledger_of(const Placed& placed, const Op& op);

@@ -26,20 +26,20 @@ TEST(EmptyRows, IsContiguousElsewhere) {
 
 TEST(Rows, SeesAnyShapeWithoutACopy) {
   const at::Tensor padded = empty_rows({2, 3, 1024}, at::kFloat);
-  const Rows rows(padded);
+  const Rows<float> rows(padded);
   EXPECT_EQ(rows.count(), 6);
   EXPECT_EQ(rows.width(), 1024);
   rows.at(4)[7] = 5.0F;
   EXPECT_EQ(padded[1][1][7].item<float>(), 5.0F);
   const at::Tensor scalar = at::full({}, 2.0F);
-  EXPECT_EQ(Rows(scalar).count(), 1);
-  EXPECT_EQ(Rows(scalar).at(0)[0], 2.0F);
-  EXPECT_EQ(Rows(at::empty({3, 0})).count(), 0);
+  EXPECT_EQ(Rows<float>(scalar).count(), 1);
+  EXPECT_EQ(Rows<float>(scalar).at(0)[0], 2.0F);
+  EXPECT_EQ(Rows<float>(at::empty({3, 0})).count(), 0);
 }
 
 TEST(Rows, CopiesWhatHasNoRows) {
   const at::Tensor columns = at::arange(6, at::kFloat).view({2, 3}).t();
-  const Rows rows(columns);
+  const Rows<float> rows(columns);
   EXPECT_EQ(rows.count(), 3);
   for (int64_t row = 0; row < 3; ++row) {
     for (int64_t i = 0; i < 2; ++i) {

@@ -265,8 +265,13 @@ TEST(Load, RefusesUnknownChoicesWithTheNearest) {
               HasSubstr("r.toml:2:1: optimizer.name must be one of \"AdamW\", \"SGD\", found "
                         "\"AdamV\"; the nearest is \"AdamW\""));
   EXPECT_THAT(complaint("", {"training.matmul=onedn"}), HasSubstr("the nearest is \"onednn\""));
+  EXPECT_THAT(complaint("", {"parallelism.reduce_gradients=steps"}),
+              HasSubstr("parallelism.reduce_gradients must be one of \"step\", \"microbatch\", "
+                        "found \"steps\"; the nearest is \"step\""));
   EXPECT_THAT(complaint("", {"parallelism.zero_stage=4"}),
               HasSubstr("parallelism.zero_stage must be at least 0 and at most 3, found 4"));
+  EXPECT_THAT(complaint("", {"parallelism.zero_stage=-1"}),
+              HasSubstr("parallelism.zero_stage must be at least 0 and at most 3, found -1"));
 }
 
 TEST(Load, RefusesSizesThatCannotBeAModel) {

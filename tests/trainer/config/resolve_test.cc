@@ -153,6 +153,66 @@ TEST(Resolve, ChoosesTheZeroStageFromTheShardDegree) {
   EXPECT_EQ(resolved(config, 2).zero_stage, 0);
 }
 
+TEST(Resolve, ReducesEachMicrobatchWhereGradientsAreKeptAsShards) {
+  RunConfig config = on_mesh(1, 1, 2, 1);
+  for (const int64_t stage : {0, 1, 2, 3}) {
+    config.parallelism.zero_stage = stage;
+    config.parallelism.reduce_gradients.reset();
+    EXPECT_EQ(resolved(config, 2).reduces_each_microbatch, stage >= 2) << stage;
+    config.parallelism.reduce_gradients = "step";
+    EXPECT_FALSE(resolved(config, 2).reduces_each_microbatch) << stage;
+  }
+  config.parallelism.reduce_gradients.reset();
+  config.debug.deterministic = true;
+  config.training.microbatch_size = 8;
+  EXPECT_FALSE(resolved(config, 2).reduces_each_microbatch);
+}
+
+TEST(Resolve, RefusesToReduceEachMicrobatchOfGradientsThatStayWhole) {
+  RunConfig config = on_mesh(1, 1, 2, 1);
+  config.parallelism.reduce_gradients = "microbatch";
+  for (const int64_t stage : {0, 1}) {
+    config.parallelism.zero_stage = stage;
+    const std::string text = complaint(config, 2);
+    EXPECT_THAT(text, HasSubstr("parallelism.reduce_gradients = \"microbatch\""));
+    EXPECT_THAT(text, HasSubstr("zero_stage is " + std::to_string(stage)));
+    EXPECT_THAT(text, HasSubstr("set parallelism.zero_stage=2 or"));
+  }
+}
+
+TEST(Resolve, RefusesToReduceEachMicrobatchInTheDeterministicMode) {
+  RunConfig config = on_mesh(1, 1, 2, 1);
+  config.parallelism.zero_stage = 3;
+  config.parallelism.reduce_gradients = "microbatch";
+  config.debug.deterministic = true;
+  config.training.microbatch_size = 8;
+  EXPECT_THAT(complaint(config, 2),
+              HasSubstr("debug.deterministic needs parallelism.reduce_gradients=step"));
+}
+
+TEST(Resolve, CountsTheBlocksThatAreComputedAgain) {
+  RunConfig config = on_mesh(1, 1, 1, 1);
+  EXPECT_EQ(resolved(config, 1).recompute_every, 0);
+  config.activation_checkpoint.mode = "full";
+  EXPECT_EQ(resolved(config, 1).recompute_every, 1);
+  config.activation_checkpoint.mode = "selective";
+  EXPECT_EQ(resolved(config, 1).recompute_every, 2);
+  config.activation_checkpoint.selective_ac_option = "op";
+  EXPECT_EQ(resolved(config, 1).recompute_every, 0);
+}
+
+TEST(Resolve, RefusesARecomputeOptionThatIsNoNumberOfBlocks) {
+  RunConfig config = on_mesh(1, 1, 1, 1);
+  config.activation_checkpoint.mode = "selective";
+  for (const char* option : {"x", "0", "-1", "2x", "", "99999999999999999999"}) {
+    config.activation_checkpoint.selective_ac_option = option;
+    EXPECT_EQ(complaint(config, 1),
+              "activation_checkpoint.selective_ac_option must be \"op\" or a number of blocks of "
+              "at least 1, found \"" +
+                  std::string(option) + "\"");
+  }
+}
+
 TEST(Resolve, NotesWhatIsLegalButSurprising) {
   RunConfig config = on_mesh(4, 1, 1, 1);
   config.training.global_batch_size = 2;

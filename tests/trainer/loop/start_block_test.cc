@@ -57,9 +57,21 @@ TEST(StartBlock, ListsRanksThatDifferOnce) {
   EXPECT_EQ(alike.find("rank 1"), std::string::npos) << alike;
 }
 
+TEST(StartBlock, SaysWhatDataRanksSendAndWhen) {
+  const std::string text = block({"parallelism.data_parallel_shard_degree=2",
+                                  "parallelism.zero_stage=3",
+                                  "activation_checkpoint.mode=full"});
+  expect_part(text, "moves    in a step, the 2 data ranks of rank 0: weights ");
+  expect_part(text,
+              "ZeRO stage 3, each unit gathered for use, 1 ahead; gradients reduced after each");
+  expect_part(text, "blocks computed again in backward");
+  EXPECT_EQ(block({}).find("moves"), std::string::npos);
+}
+
 TEST(StartBlock, EndsWithThePlanAndTheRemarks) {
   const std::string text = block({"debug.deterministic=true"}, {"matrix products: onednn"});
-  expect_part(text, "ZeRO stage 0, no pipeline, AdamW lr 0.001, 10 steps, deterministic");
+  expect_part(text, "ZeRO stage 0; gradients reduced once a step\n");
+  expect_part(text, "no pipeline, float32, AdamW lr 0.001, 10 steps, deterministic");
   EXPECT_TRUE(text.ends_with("matrix products: onednn\n")) << text;
 }
 

@@ -77,5 +77,19 @@ TEST(Attention, RefusesHeadsThatDoNotDivide) {
   });
 }
 
+TEST(Attention, InBf16IsTheFloatOpRounded) {
+  expect_bf16_rounds_float({{"x1", {"2,70,32", "2,70,16", "2,70,16"}},
+                            {"x2,y2", {"3@x,9,32@y", "3@x,9,16@y", "3@x,9,16@y"}}},
+                           kAttention);
+}
+
+TEST(Attention, RefusesOperandsOfTwoTypes) {
+  const std::string refusal =
+      refusal_of({"x1", {"bf16[1,4,16]", "1,4,16", "bf16[1,4,16]"}}, kAttention);
+  EXPECT_EQ(refusal,
+            "causal_attention needs q, k and v of one float type; cast with to(): q bf16[1,4,16], "
+            "k f32[1,4,16], v bf16[1,4,16]");
+}
+
 }  // namespace
 }  // namespace brigade::tensor

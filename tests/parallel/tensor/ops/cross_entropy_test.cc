@@ -75,5 +75,22 @@ TEST(CrossEntropy, RefusesTargetsPlacedOtherwise) {
   });
 }
 
+TEST(CrossEntropy, OfBf16LogitsIsFp32AndItsGradientRounded) {
+  for (const std::string mesh : {"x1,y1", "x2,y2"}) {
+    expect_bf16_rounds_float(
+        mesh,
+        {{logits(97), PartitionSpec({{"x"}, {}, {"y"}})}, {targets(97), PartitionSpec({{"x"}})}},
+        kLoss);
+  }
+  on_mesh("x1", [](Program& program) {
+    const ShardedTensor half = place(program, logits(97).to(at::kBFloat16), {});
+    const ShardedTensor same = place(program, half.local().to(at::kFloat), {});
+    const ShardedTensor ids = place(program, targets(97), {});
+    const ShardedTensor losses = cross_entropy(half, ids);
+    EXPECT_EQ(losses.local().scalar_type(), at::kFloat);
+    EXPECT_TRUE(at::equal(losses.local(), cross_entropy(same, ids).local()));
+  });
+}
+
 }  // namespace
 }  // namespace brigade::tensor

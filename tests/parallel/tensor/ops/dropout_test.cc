@@ -78,5 +78,9 @@ TEST(Dropout, RefusesOtherRatesAndElements) {
   EXPECT_THAT(refusal_of({"x1", {"i64[4]"}}, kDrop), HasSubstr("dropout: expected floats"));
 }
 
+TEST(Dropout, InBf16IsTheFloatOpRounded) {
+  expect_bf16_rounds_float({{"x1", {"5,33"}}, {"x2,y2", {"5@x,33@y"}}}, kDrop);
+}
+
 }  // namespace
 }  // namespace brigade::tensor

@@ -103,5 +103,19 @@ TEST(Einsum, TakesBatchesAndAnyOrder) {
   }
 }
 
+TEST(Einsum, InBf16IsTheFloatOpRounded) {
+  expect_bf16_rounds_float(
+      {{"x1", {"4,6,33", "16,33"}}, {"x2,y2", {"4@x,6,33{R:y}", "16@y,33{R:x}"}}},
+      einsum_of("bsd,hd->bsh"));
+  expect_bf16_rounds_float({{"x1", {"4,6,32", "9,32"}}, {"x2,y2", {"4@x,6,32@y", "9,32@y{R:x}"}}},
+                           einsum_of("bsh,dh->bsd", PartitionSpec({{"x"}})));
+}
+
+TEST(Einsum, RefusesOperandsOfTwoTypes) {
+  const std::string refusal = refusal_of({"x1", {"4,6", "bf16[5,6]"}}, einsum_of("bd,hd->bh"));
+  EXPECT_NE(refusal.find("f32[4,6]"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("bf16[5,6]"), std::string::npos) << refusal;
+}
+
 }  // namespace
 }  // namespace brigade::tensor

@@ -166,5 +166,13 @@ TEST(Elementwise, RefusesElementsOfTwoTypes) {
             "of them");
 }
 
+TEST(Elementwise, InBf16IsTheFloatOpRounded) {
+  const std::vector<Placed> residual_and_bias = {{"x1", {"6,4,9", "6,4,9"}},
+                                                 {"x2", {"6@x,4,9", "9{R:x}"}},
+                                                 {"x2,y2", {"6@x,4,9@y", "9@y{R:x}"}}};
+  expect_bf16_rounds_float(residual_and_bias, kAdd);
+  expect_bf16_rounds_float(residual_and_bias, [](const auto& of) { return of[0] * of[1]; });
+}
+
 }  // namespace
 }  // namespace brigade::tensor

@@ -52,5 +52,15 @@ TEST(Embedding, CollectsTheGradientOfAReplicatedTable) {
                            kLookUp);
 }
 
+/// 20 tokens share few rows: their gradients are summed in float.
+TEST(Embedding, InBf16IsTheFloatOpRounded) {
+  for (const std::string mesh : {"x1,y1", "x2,y2"}) {
+    expect_bf16_rounds_float(mesh,
+                             {{table(5), PartitionSpec({{"y"}}).with_reduced({"x"})},
+                              {tokens(5), PartitionSpec({{"x"}})}},
+                             kLookUp);
+  }
+}
+
 }  // namespace
 }  // namespace brigade::tensor

@@ -54,5 +54,10 @@ TEST(LayerNorm, RefusesWeightsOfAnotherSizeAndUnfinishedSums) {
   EXPECT_THAT(refusal_of({"x2", {"4,8{U:x}", "8", "8"}}, kNorm), HasSubstr("is unreduced over x"));
 }
 
+TEST(LayerNorm, InBf16IsTheFloatOpRounded) {
+  expect_bf16_rounds_float(
+      {{"x1", {"6,33", "33", "33"}}, {"x2,y2", {"6@x,4,33", "33{R:x}", "33{R:x}"}}}, kNorm);
+}
+
 }  // namespace
 }  // namespace brigade::tensor

@@ -144,5 +144,15 @@ TEST(Mean, NamesItselfInTheLedger) {
   });
 }
 
+TEST(Reduce, SumsBf16InFloat) {
+  const std::vector<Placed> placements = {{"x1", {"500,3"}}, {"x2", {"500@x,3"}}};
+  for (const bool average : {false, true}) {
+    expect_bf16_rounds_float(placements, [&](const auto& of) {
+      return average ? mean(of[0], {0}, false, PartitionSpec())
+                     : sum(of[0], {0}, false, PartitionSpec());
+    });
+  }
+}
+
 }  // namespace
 }  // namespace brigade::tensor

@@ -54,5 +54,9 @@ TEST(RmsNorm, RefusesAGainOfAnotherSize) {
   });
 }
 
+TEST(RmsNorm, InBf16IsTheFloatOpRounded) {
+  expect_bf16_rounds_float({{"x1", {"6,33", "33"}}, {"x2,y2", {"6@x,4,33", "33{R:x}"}}}, kNorm);
+}
+
 }  // namespace
 }  // namespace brigade::tensor

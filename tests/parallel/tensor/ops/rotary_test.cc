@@ -42,5 +42,11 @@ TEST(Rotary, EqualsItsComposition) {
   EXPECT_NEAR(table.sine[3][1].item<double>(), std::sin(3.0 * std::pow(10000.0, -0.25)), 1e-6);
 }
 
+TEST(Rotary, InBf16IsTheFloatOpRounded) {
+  const RotaryTable table = rotary_table(9, kHeadSize, 10000.0);
+  expect_bf16_rounds_float({{"x1", {"2,9,16"}}, {"x2,y2", {"3@x,9,32@y"}}},
+                           [&](const auto& of) { return rotary(of[0], table, kHeadSize); });
+}
+
 }  // namespace
 }  // namespace brigade::tensor

@@ -82,5 +82,12 @@ TEST(SegmentSum, AsksForOutAndRefusesIdsThatAreNoSegments) {
   });
 }
 
+TEST(SegmentSum, SumsBf16InFloat) {
+  expect_bf16_rounds_float(
+      "x1", {{numbers({60, 4}, 0.2), {}}, {at::arange(60, at::kLong) % 2, {}}}, [](const auto& of) {
+        return segment_sum(of[0], of[1], 2, PartitionSpec());
+      });
+}
+
 }  // namespace
 }  // namespace brigade::tensor

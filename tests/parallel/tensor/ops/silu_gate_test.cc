@@ -32,5 +32,10 @@ TEST(SiluGate, RefusesOperandsOfTwoShapes) {
             "silu_gate needs operands of one shape: f32[3,4] and f32[1,4]");
 }
 
+TEST(SiluGate, InBf16IsTheFloatOpRounded) {
+  expect_bf16_rounds_float({{"x1", {"3,19", "3,19"}}, {"x2,y3", {"5@x,2,37@y", "5@x,2,37@y"}}},
+                           kGate);
+}
+
 }  // namespace
 }  // namespace brigade::tensor

@@ -84,5 +84,12 @@ TEST(Softmax, RefusesUnfinishedSumsWholeNumbersAndDimsThatAreNotThere) {
             "logsumexp: expected floats, found i64[4]; cast it with to()");
 }
 
+TEST(Softmax, InBf16IsTheFloatOpRounded) {
+  const std::vector<Placed> rows = {{"x1", {"4,33"}}, {"x2", {"4@x,33"}}, {"x2", {"4,33@x"}}};
+  expect_bf16_rounds_float(rows, [](const auto& of) { return softmax(of[0], -1); });
+  expect_bf16_rounds_float(rows, [](const auto& of) { return log_softmax(of[0], -1); });
+  expect_bf16_rounds_float(rows, [](const auto& of) { return logsumexp(of[0], -1, false); });
+}
+
 }  // namespace
 }  // namespace brigade::tensor

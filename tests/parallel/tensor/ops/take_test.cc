@@ -120,5 +120,15 @@ TEST(TakeAlong, CutsWholeDimsAsTheOthers) {
   expect_along("5,9{R:y}", {"i64[5@x,2]", 9}, 1, "5@x,2{R:y}");
 }
 
+TEST(Take, SumsTheGradientsOfBf16EntriesInFloat) {
+  const at::Tensor table = numbers({5, 6}, 0.2);
+  const at::Tensor often = at::arange(40, at::kLong) % 3;
+  expect_bf16_rounds_float(
+      "x1", {{table, {}}, {often, {}}}, [](const auto& of) { return take(of[0], of[1], 0); });
+  expect_bf16_rounds_float("x1", {{table, {}}, {often.view({20, 2}) % 2, {}}}, [](const auto& of) {
+    return take_along(of[0], of[1], 0);
+  });
+}
+
 }  // namespace
 }  // namespace brigade::tensor

@@ -143,5 +143,12 @@ TEST(Unary, PlansOnceForEachType) {
   });
 }
 
+TEST(Unary, GeluInBf16IsTheFloatOpRounded) {
+  for (const GeluForm form : {GeluForm::kTanh, GeluForm::kErf}) {
+    expect_bf16_rounds_float({{"x1", {"5,33"}}, {"x2", {"5,33@x"}}},
+                             [&](const auto& of) { return gelu(of[0], form); });
+  }
+}
+
 }  // namespace
 }  // namespace brigade::tensor
