@@ -12,13 +12,19 @@ namespace {
 using decoder::ActivationShape;
 using decoder::UnitActivations;
 
+/// A norm computes with fp32 gains and biases, copies where weights are of another type.
+int64_t widened_gains(const Config& config, const ActivationShape& shape) {
+  return shape.dtype == DType::kFloat32 ? 0 : config.dim;
+}
+
 /// Bytes of the tensors that the stage's code names, by those names.
 struct Sizes {
   Sizes(const Config& config, const ActivationShape& shape)
       : element(size_of(shape.dtype)),
         rows(shape.rows()),
         stream(shape.stream_rows() * config.dim * element),
-        statistics(2 * shape.stream_rows() * size_of(DType::kFloat32)),
+        statistics(2 * (shape.stream_rows() + widened_gains(config, shape)) *
+                   size_of(DType::kFloat32)),
         entered(rows * config.dim * element),
         heads(rows * shape.share_of(config.dim) * element),
         wide(rows * shape.share_of(config.ffn_dim) * element),
@@ -28,7 +34,7 @@ struct Sizes {
   int64_t element;
   int64_t rows;
   int64_t stream;      // a residual stream
-  int64_t statistics;  // of a norm: mean and deviation of each row
+  int64_t statistics;  // of a norm: mean and deviation of each row; widened gain and bias
   int64_t entered;     // normed, whole along the sequence
   int64_t heads;       // queries, keys, values or attention's result
   int64_t wide;        // before GELU, or behind it
@@ -62,7 +68,7 @@ UnitActivations block_bytes(const Config& config, const ActivationShape& shape) 
 UnitActivations head_bytes(const Config& config, const ActivationShape& shape) {
   const Sizes size(config, shape);
   const int64_t single = size_of(DType::kFloat32);
-  const int64_t logits = size.rows * shape.share_of(config.vocab_size) * single;
+  const int64_t logits = size.rows * shape.share_of(config.vocab_size) * size.element;
   // Per row: largest logit, sum, the target's logit, loss.
   const int64_t facts = 4 * size.rows * single;
   return {.input = size.stream,

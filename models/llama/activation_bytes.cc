@@ -60,7 +60,7 @@ UnitActivations block_bytes(const Config& config, const ActivationShape& shape) 
 UnitActivations head_bytes(const Config& config, const ActivationShape& shape) {
   const Sizes size(config, shape);
   const int64_t single = size_of(DType::kFloat32);
-  const int64_t logits = size.rows * shape.share_of(config.vocab_size) * single;
+  const int64_t logits = size.rows * shape.share_of(config.vocab_size) * size.element;
   // Per row: largest logit, sum, the target's logit, loss.
   const int64_t facts = 4 * size.rows * single;
   return {.input = size.stream,
