@@ -12,13 +12,19 @@ namespace {
 using decoder::ActivationShape;
 using decoder::UnitActivations;
 
+/// A norm computes with fp32 gains and biases, copies where weights are of another type.
+int64_t widened_gains(const Config& config, const ActivationShape& shape) {
+  return shape.dtype == DType::kFloat32 ? 0 : config.dim;
+}
+
 /// Bytes of the tensors that the stage's code names, by those names.
 struct Sizes {
   Sizes(const Config& config, const ActivationShape& shape)
       : element(size_of(shape.dtype)),
         rows(shape.rows()),
         stream(shape.stream_rows() * config.dim * element),
-        statistics(2 * shape.stream_rows() * size_of(DType::kFloat32)),
+        statistics(2 * (shape.stream_rows() + widened_gains(config, shape)) *
+                   size_of(DType::kFloat32)),
         entered(rows * config.dim * element),
         heads(rows * shape.share_of(config.dim) * element),
         wide(rows * shape.share_of(config.ffn_dim) * element),
@@ -28,7 +34,7 @@ struct Sizes {
   int64_t element;
   int64_t rows;
   int64_t stream;      // a residual stream
-  int64_t statistics;  // of a norm: mean and deviation of each row
+  int64_t statistics;  // of a norm: mean and deviation of each row; widened gain and bias
   int64_t entered;     // normed, whole along the sequence
   int64_t heads;       // queries, keys, values or attention's result
   int64_t wide;        // before GELU, or behind it
@@ -38,28 +44,31 @@ struct Sizes {
 
 UnitActivations block_bytes(const Config& config, const ActivationShape& shape) {
   const Sizes size(config, shape);
-  const int64_t attention =
-      size.stream + size.statistics + size.entered + 4 * size.heads + size.mask +
-      tensor::attention_kept_bytes({.batch = shape.batch,
-                                    .sequence = shape.sequence,
-                                    .query_heads = shape.share_of(config.n_heads),
-                                    .key_value_heads = shape.share_of(config.n_heads),
-                                    .head_size = config.head_size()},
-                                   shape.dtype);
+  const tensor::LocalAttention heads{.batch = shape.batch,
+                                     .sequence = shape.sequence,
+                                     .query_heads = shape.share_of(config.n_heads),
+                                     .key_value_heads = shape.share_of(config.n_heads),
+                                     .head_size = config.head_size()};
+  const int64_t attention = size.stream + size.statistics + size.entered + 4 * size.heads +
+                            size.mask + tensor::attention_kept_bytes(heads, shape.dtype);
   const int64_t feed_forward =
       size.stream + size.statistics + size.entered + 2 * size.wide + size.mask;
+  // Attention's backward comes when that of the feed-forward has let go of all it saved.
+  const int64_t in_attention =
+      4 * size.heads + tensor::attention_scratch_bytes(heads, shape.dtype) - feed_forward;
   return {.input = size.stream,
           .products = 3 * size.heads + 2 * size.stream + size.wide,
           .saved = attention + feed_forward,
-          .working =
-              size.stream +
-              std::max({2 * size.dropped, size.wide, shape.gathering(size.stream, size.entered)})};
+          .working = size.stream + std::max({2 * size.dropped,
+                                             size.wide,
+                                             in_attention,
+                                             shape.gathering(size.stream, size.entered)})};
 }
 
 UnitActivations head_bytes(const Config& config, const ActivationShape& shape) {
   const Sizes size(config, shape);
   const int64_t single = size_of(DType::kFloat32);
-  const int64_t logits = size.rows * shape.share_of(config.vocab_size) * single;
+  const int64_t logits = size.rows * shape.share_of(config.vocab_size) * size.element;
   // Per row: largest logit, sum, the target's logit, loss.
   const int64_t facts = 4 * size.rows * single;
   return {.input = size.stream,
@@ -73,12 +82,16 @@ UnitActivations embedding_bytes(const Config& config, const ActivationShape& sha
   const int64_t ids =
       shape.tensor_ranks == 1 ? 0 : shape.rows() * (size_of(DType::kInt64) + size_of(DType::kBool));
   const Sizes size(config, shape);
+  // Of all positions, and of those in use before they join them.
+  const int64_t positions =
+      (config.n_positions + shape.sequence) * config.dim * size_of(shape.dtype);
   // The gradients of rows that other ranks hold are taken out of a copy.
   const int64_t masked = shape.tensor_ranks == 1 ? 0 : size.entered;
   return {.input = 0,
           .products = 0,
           .saved = ids + size.mask,
           .working = size.stream + std::max({2 * size.dropped,
+                                             size.dropped + positions,
                                              size.dropped + 2 * masked,
                                              shape.gathering(size.stream, size.entered)})};
 }

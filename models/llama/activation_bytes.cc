@@ -36,28 +36,31 @@ struct Sizes {
 
 UnitActivations block_bytes(const Config& config, const ActivationShape& shape) {
   const Sizes size(config, shape);
-  const int64_t attention =
-      size.stream + size.statistics + size.entered + 2 * size.queries + 2 * size.keys +
-      tensor::attention_kept_bytes({.batch = shape.batch,
-                                    .sequence = shape.sequence,
-                                    .query_heads = shape.share_of(config.n_heads),
-                                    .key_value_heads = shape.share_of(config.n_kv_heads),
-                                    .head_size = config.head_size()},
-                                   shape.dtype);
+  const tensor::LocalAttention heads{.batch = shape.batch,
+                                     .sequence = shape.sequence,
+                                     .query_heads = shape.share_of(config.n_heads),
+                                     .key_value_heads = shape.share_of(config.n_kv_heads),
+                                     .head_size = config.head_size()};
+  const int64_t attention = size.stream + size.statistics + size.entered + 2 * size.queries +
+                            2 * size.keys + tensor::attention_kept_bytes(heads, shape.dtype);
   const int64_t feed_forward = size.stream + size.statistics + size.entered + 3 * size.wide;
+  // Attention's backward comes when that of the feed-forward has let go of all it saved.
+  const int64_t in_attention = 2 * size.queries + 2 * size.keys +
+                               tensor::attention_scratch_bytes(heads, shape.dtype) - feed_forward;
   // The gate's backward holds the gradients of its result and its operands, and no longer needs its
   // result; before it, with a split sequence, the gradient of the block is gathered.
-  return {
-      .input = size.stream,
-      .products = size.queries + 2 * size.keys + 2 * size.stream + 2 * size.wide,
-      .saved = attention + feed_forward,
-      .working = size.stream + std::max(2 * size.wide, shape.gathering(size.stream, size.entered))};
+  return {.input = size.stream,
+          .products = size.queries + 2 * size.keys + 2 * size.stream + 2 * size.wide,
+          .saved = attention + feed_forward,
+          .working =
+              size.stream +
+              std::max({2 * size.wide, in_attention, shape.gathering(size.stream, size.entered)})};
 }
 
 UnitActivations head_bytes(const Config& config, const ActivationShape& shape) {
   const Sizes size(config, shape);
   const int64_t single = size_of(DType::kFloat32);
-  const int64_t logits = size.rows * shape.share_of(config.vocab_size) * single;
+  const int64_t logits = size.rows * shape.share_of(config.vocab_size) * size.element;
   // Per row: largest logit, sum, the target's logit, loss.
   const int64_t facts = 4 * size.rows * single;
   return {.input = size.stream,

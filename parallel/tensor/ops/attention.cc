@@ -178,6 +178,14 @@ at::Tensor flash(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, 
   return out.transpose(1, 2).reshape(q.sizes());
 }
 
+kernels::AttentionShape kernel_shape(const LocalAttention& shape) {
+  return {shape.batch, shape.sequence, shape.query_heads, shape.key_value_heads, shape.head_size};
+}
+
+bool has_kernels(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kBFloat16;
+}
+
 /// Which of the two serves.
 bool composes(bool fusable, int64_t sequence) {
   return fusable && sequence <= kComposedAttentionLimit;
@@ -185,15 +193,19 @@ bool composes(bool fusable, int64_t sequence) {
 
 }  // namespace
 
+int64_t attention_scratch_bytes(const LocalAttention& shape, DType dtype) {
+  if (composes(has_kernels(dtype), shape.sequence)) {
+    return kernels::attention_scratch(kernel_shape(shape)) * size_of(DType::kFloat32);
+  }
+  constexpr int64_t kRows = 256;  // of libtorch's tiles
+  constexpr int64_t kKeys = 512;
+  return 2 * kRows * kKeys * size_of(DType::kFloat32);
+}
+
 int64_t attention_kept_bytes(const LocalAttention& shape, DType dtype) {
   const int64_t statistics = shape.batch * shape.query_heads * shape.sequence;
-  if (composes(dtype == DType::kFloat32, shape.sequence)) {
-    return kernels::attention_probabilities({shape.batch,
-                                             shape.sequence,
-                                             shape.query_heads,
-                                             shape.key_value_heads,
-                                             shape.head_size}) *
-           size_of(DType::kFloat32);
+  if (composes(has_kernels(dtype), shape.sequence)) {
+    return kernels::attention_probabilities(kernel_shape(shape)) * size_of(dtype);
   }
   return statistics * size_of(DType::kFloat32);
 }

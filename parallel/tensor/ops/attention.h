@@ -39,4 +39,7 @@ struct LocalAttention {
 /// probabilities, or a statistic per row of each head.
 int64_t attention_kept_bytes(const LocalAttention& shape, DType dtype);
 
+/// What its backward works in, on one thread, beside the gradients.
+int64_t attention_scratch_bytes(const LocalAttention& shape, DType dtype);
+
 }  // namespace brigade::tensor
