@@ -73,6 +73,10 @@ Optimizer adamw(std::vector<at::Tensor> parameters) {
                                                torch::optim::AdamWOptions(0.02).weight_decay(0.1));
 }
 
+bool is_freed(const at::Tensor& tensor) {
+  return tensor.storage().unsafeGetStorageImpl()->_mutable_data_ptr_no_checks().get() == nullptr;
+}
+
 Trained train_plainly(const MakeOptimizer& make) {
   SmallNet net(0);
   const Optimizer optimizer = make(net.parameters());

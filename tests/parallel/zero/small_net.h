@@ -46,6 +46,9 @@ using MakeOptimizer = std::function<Optimizer(std::vector<at::Tensor> parameters
 Optimizer sgd(std::vector<at::Tensor> parameters);
 Optimizer adamw(std::vector<at::Tensor> parameters);
 
+/// Whether no memory lies under the tensor.
+bool is_freed(const at::Tensor& tensor);
+
 /// What a training left: losses per step, and parameters by their order in the module.
 struct Trained {
   std::vector<double> losses;
