@@ -82,7 +82,7 @@ float score_scale(const AttentionShape& shape) {
 }
 
 /// What a call keeps as packed floats, one after another in its scratch: keys or values of a unit,
-/// transposed and in rows; rows of a tile of three kinds; two tiles of scores. The last four serve
+/// transposed and in rows; rows of a tile of three kinds; a tile of scores. The last three serve
 /// elements that are no floats.
 struct Scratch {
   float* transposed;
@@ -91,7 +91,6 @@ struct Scratch {
   float* tile_gradients;
   float* scores;
   float* tile_result;
-  float* probabilities;
   float* key_sums;
   float* value_sums;
   int64_t floats;
@@ -111,7 +110,6 @@ struct Scratch {
     tile_gradients = take(tile_rows * shape.head_dim);
     scores = take(tile_scores);
     tile_result = take(tile_rows * shape.head_dim);
-    probabilities = take(tile_scores);
     key_sums = take(shape.sequence * shape.head_dim);
     value_sums = take(shape.sequence * shape.head_dim);
     floats = used;
@@ -126,20 +124,18 @@ struct HeadForward {
   const Scratch& scratch;
   Head queries;
 
-  void tile(int64_t index, const T* q, T* head_p, T* o) const {
+  void tile(int64_t index, const T* q, float* head_p, T* o) const {
     const CausalTile tile = tile_at(shape.sequence, index);
-    T* p = head_p + offset_of(index);
+    float* p = head_p + offset_of(index);
     const int64_t dim = shape.head_dim;
     const int64_t stride = queries.row_stride;
     const FloatRows<const float> x =
         as_floats(tile.rows, dim, queries.at(q, tile.first), stride, scratch.tile_queries, dim);
-    const FloatRows<float> scores = rows_for(p, tile.row_stride, scratch.scores, tile.row_stride);
     const FloatRows<float> result =
         rows_for(queries.at(o, tile.first), stride, scratch.tile_result, dim);
-    products.scores(tile, x.data, x.row_stride, scratch.transposed, scores.data);
-    causal_softmax(tile, score_scale(shape), scores.data);
-    products.rows(tile, scores.data, scratch.rows, result.data, result.row_stride);
-    deliver(tile.rows, tile.keys, scores, p, tile.row_stride);
+    products.scores(tile, x.data, x.row_stride, scratch.transposed, p);
+    causal_softmax(tile, score_scale(shape), p);
+    products.rows(tile, p, scratch.rows, result.data, result.row_stride);
     deliver(tile.rows, dim, result, queries.at(o, tile.first), stride);
   }
 };
@@ -155,18 +151,12 @@ struct HeadBackward {
   FloatRows<float> dv;
   bool first_of_unit;
 
-  void tile(int64_t index, const T* q, const T* head_p, const T* d_out, T* dq) const {
+  void tile(int64_t index, const T* q, const float* head_p, const T* d_out, T* dq) const {
     const CausalTile tile = tile_at(shape.sequence, index);
     const int64_t dim = shape.head_dim;
     const int64_t stride = queries.row_stride;
     const bool add = !first_of_unit || tile.keys < shape.sequence;
-    const float* p = as_floats(tile.rows,
-                               tile.keys,
-                               head_p + offset_of(index),
-                               tile.row_stride,
-                               scratch.probabilities,
-                               tile.row_stride)
-                         .data;
+    const float* p = head_p + offset_of(index);
     const FloatRows<float> result =
         rows_for(queries.at(dq, tile.first), stride, scratch.tile_result, dim);
     pack_rows(tile.rows, dim, queries.at(d_out, tile.first), stride, scratch.tile_gradients);
@@ -196,7 +186,7 @@ void attention_forward(const AttentionShape& shape,
                        const T* k,
                        const T* v,
                        T* o,
-                       T* p,
+                       float* p,
                        float* scratch_floats,
                        int64_t begin,
                        int64_t end) {
@@ -213,7 +203,8 @@ void attention_forward(const AttentionShape& shape,
                                    .products = products,
                                    .scratch = scratch,
                                    .queries = Head(shape, unit.batch, shape.query_heads, head)};
-      T* head_p = p + (unit.batch * shape.query_heads + head) * head_probabilities(shape.sequence);
+      float* head_p =
+          p + (unit.batch * shape.query_heads + head) * head_probabilities(shape.sequence);
       for (int64_t i = 0; i < tile_count(shape.sequence); ++i) {
         forward.tile(i, q, head_p, o);
       }
@@ -226,7 +217,7 @@ void attention_backward(const AttentionShape& shape,
                         const T* q,
                         const T* k,
                         const T* v,
-                        const T* p,
+                        const float* p,
                         const T* d_out,
                         T* dq,
                         T* dk,
@@ -254,7 +245,7 @@ void attention_backward(const AttentionShape& shape,
                                      .dk = dk_sums,
                                      .dv = dv_sums,
                                      .first_of_unit = member == 0};
-      const T* head_p =
+      const float* head_p =
           p + (unit.batch * shape.query_heads + head) * head_probabilities(shape.sequence);
       // The last tile meets all keys, so it can write what the others add to.
       for (int64_t i = tile_count(shape.sequence) - 1; i >= 0; --i) {
@@ -280,7 +271,7 @@ template void attention_forward(const AttentionShape&,
                                 const BFloat16*,
                                 const BFloat16*,
                                 BFloat16*,
-                                BFloat16*,
+                                float*,
                                 float*,
                                 int64_t,
                                 int64_t);
@@ -300,7 +291,7 @@ template void attention_backward(const AttentionShape&,
                                  const BFloat16*,
                                  const BFloat16*,
                                  const BFloat16*,
-                                 const BFloat16*,
+                                 const float*,
                                  const BFloat16*,
                                  BFloat16*,
                                  BFloat16*,

@@ -2,15 +2,15 @@
 /// Causal grouped-query attention, composed of products over tiles of rows and the causal softmax:
 /// o = softmax(q k^T / sqrt(head_dim)) v, each row seeing the keys up to its own position.
 ///
-///   std::vector<T> p(attention_probabilities(shape));              // kept for backward
+///   std::vector<float> p(attention_probabilities(shape));          // kept for backward
 ///   std::vector<float> scratch(attention_scratch(shape));          // one per concurrent call
 ///   attention_forward(shape, q, k, v, o, p, scratch, 0, shape.units());
 ///   attention_backward(shape, q, k, v, p, do, dq, dk, dv, scratch, 0, shape.units());
 ///
 /// q, o: [batch, sequence, query_heads * head_dim]; k, v: [batch, sequence, key_value_heads *
 /// head_dim]; contiguous; query head h reads key-value head h / (query_heads / key_value_heads).
-/// T is float or BFloat16. Products and softmax are of floats either way; in bf16 the results are
-/// rounded once, and backward reads the probabilities rounded.
+/// T is float or BFloat16. Products, softmax and probabilities are of floats either way; in bf16
+/// the results are rounded once.
 /// A tile of rows only meets the keys up to its last row, which saves almost half of the products.
 /// A *unit* is one key-value head of one batch entry with its query heads; calls on disjoint unit
 /// ranges write disjoint outputs, and splitting the range changes no bit. The products use the
@@ -37,7 +37,7 @@ struct AttentionShape {
   int64_t units() const { return batch * key_value_heads; }
 };
 
-/// Elements of `p`: for each (batch entry, query head), tiles of rows, each row as long as its
+/// Floats of `p`: for each (batch entry, query head), tiles of rows, each row as long as its
 /// tile's last one sees. The layout is attention's own.
 int64_t attention_probabilities(const AttentionShape& shape);
 
@@ -51,7 +51,7 @@ void attention_forward(const AttentionShape& shape,
                        const T* k,
                        const T* v,
                        T* o,
-                       T* p,
+                       float* p,
                        float* scratch,
                        int64_t begin,
                        int64_t end);
@@ -63,7 +63,7 @@ void attention_backward(const AttentionShape& shape,
                         const T* q,
                         const T* k,
                         const T* v,
-                        const T* p,
+                        const float* p,
                         const T* d_out,
                         T* dq,
                         T* dk,

@@ -107,7 +107,7 @@ class ComposedAttentionNode final : public OpNode {
                                     elements<T>(q),
                                     elements<T>(k),
                                     elements<T>(v),
-                                    elements<T>(p_),
+                                    p_.const_data_ptr<float>(),
                                     elements<T>(dout),
                                     mutable_elements<T>(dq),
                                     mutable_elements<T>(dk),
@@ -145,7 +145,7 @@ at::Tensor composed(const at::Tensor& q,
   {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     out = at::empty_like(q);
-    p = at::empty({kernels::attention_probabilities(shape)}, q.options());
+    p = at::empty({kernels::attention_probabilities(shape)}, q.options().dtype(at::kFloat));
     by_element(q, [&](auto element) {
       using T = decltype(element);
       parallel_rows(shape.units(), unit_cost(shape), [&](int64_t begin, int64_t end) {
@@ -154,7 +154,7 @@ at::Tensor composed(const at::Tensor& q,
                                    elements<T>(k),
                                    elements<T>(v),
                                    mutable_elements<T>(out),
-                                   mutable_elements<T>(p),
+                                   p.mutable_data_ptr<float>(),
                                    scratch_for(shape, q).mutable_data_ptr<float>(),
                                    begin,
                                    end);

@@ -67,7 +67,8 @@ void expect_equal_to_libtorch(const std::vector<Placed>& placements,
                               double tolerance = 1e-5);
 
 /// The op on bf16 operands equals, forward and backward, the op on the same values in fp32 on one
-/// rank, within `ulps` of bf16. Floating operands are given in fp32.
+/// rank, within `ulps` of bf16 (more where ranks' terms, rounded, add up and cancel). Floating
+/// operands are given in fp32.
 void expect_bf16_rounds_float(const std::string& mesh,
                               const std::vector<Operand>& operands,
                               const Op& op,

@@ -104,11 +104,12 @@ TEST(Einsum, TakesBatchesAndAnyOrder) {
 }
 
 TEST(Einsum, InBf16IsTheFloatOpRounded) {
-  expect_bf16_rounds_float(
-      {{"x1", {"4,6,33", "16,33"}}, {"x2,y2", {"4@x,6,33{R:y}", "16@y,33{R:x}"}}},
-      einsum_of("bsd,hd->bsh"));
-  expect_bf16_rounds_float({{"x1", {"4,6,32", "9,32"}}, {"x2,y2", {"4@x,6,32@y", "9,32@y{R:x}"}}},
-                           einsum_of("bsh,dh->bsd", PartitionSpec({{"x"}})));
+  const Op columns = einsum_of("bsd,hd->bsh");
+  expect_bf16_rounds_float({{"x1", {"4,6,33", "16,33"}}}, columns);
+  expect_bf16_rounds_float({{"x2,y2", {"4@x,6,33{R:y}", "16@y,33{R:x}"}}}, columns, 4);
+  const Op rows = einsum_of("bsh,dh->bsd", PartitionSpec({{"x"}}));
+  expect_bf16_rounds_float({{"x1,y1", {"4@x,6,32@y", "9,32@y{R:x}"}}}, rows);
+  expect_bf16_rounds_float({{"x2,y2", {"4@x,6,32@y", "9,32@y{R:x}"}}}, rows, 4);
 }
 
 TEST(Einsum, RefusesOperandsOfTwoTypes) {

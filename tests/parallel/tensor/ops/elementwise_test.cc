@@ -167,11 +167,14 @@ TEST(Elementwise, RefusesElementsOfTwoTypes) {
 }
 
 TEST(Elementwise, InBf16IsTheFloatOpRounded) {
-  const std::vector<Placed> residual_and_bias = {{"x1", {"6,4,9", "6,4,9"}},
-                                                 {"x2", {"6@x,4,9", "9{R:x}"}},
-                                                 {"x2,y2", {"6@x,4,9@y", "9@y{R:x}"}}};
-  expect_bf16_rounds_float(residual_and_bias, kAdd);
-  expect_bf16_rounds_float(residual_and_bias, [](const auto& of) { return of[0] * of[1]; });
+  const std::vector<Placed> on_one_rank = {{"x1", {"6,4,9", "6,4,9"}}, {"x1", {"6,4,9", "9"}}};
+  const std::vector<Placed> split = {{"x2", {"6@x,4,9", "9{R:x}"}},
+                                     {"x2,y2", {"6@x,4,9@y", "9@y{R:x}"}}};
+  const Op multiply = [](const auto& of) { return of[0] * of[1]; };
+  for (const Op& op : {kAdd, multiply}) {
+    expect_bf16_rounds_float(on_one_rank, op);
+    expect_bf16_rounds_float(split, op, 4);
+  }
 }
 
 }  // namespace
