@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Mixed precision: weights in bf16 beside fp32 masters, and gradients in bf16 on the wire, train
 /// as fp32 does.
-#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "parallel/base/philox.h"
 #include "parallel/base/text.h"
+#include "parallel/tensor/program.h"
 #include "tests/end_to_end/harness.h"
 #include "tests/end_to_end/layouts.h"
 #include "tests/end_to_end/sample_list.h"

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "parallel/base/text.h"
+#include "parallel/tensor/program.h"
 #include "tests/end_to_end/harness.h"
 #include "tests/end_to_end/layouts.h"
 
@@ -139,9 +140,9 @@ int64_t forward_sums(const Settings& settings) {
 
 TEST(RecomputeCounts, RunsTheForwardsAgainThatTheModeNames) {
   constexpr int64_t kBlocks = 4;
-  constexpr int64_t kMicrobatches = 2;
+  constexpr int64_t kEach = 2;
   const int64_t kept = forward_sums({});
-  EXPECT_EQ(kept, 2 * kBlocks * kMicrobatches);
+  EXPECT_EQ(kept, 2 * kBlocks * kEach);
   EXPECT_EQ(forward_sums(kRecomputed[0].settings), 2 * kept);
   EXPECT_EQ(forward_sums(kRecomputed[1].settings), kept) << "the products were kept";
   EXPECT_EQ(forward_sums(kRecomputed[2].settings), kept + kept / 2);

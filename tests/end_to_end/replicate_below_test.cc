@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "parallel/base/text.h"
+#include "parallel/tensor/program.h"
 #include "tests/end_to_end/harness.h"
 #include "tests/end_to_end/layouts.h"
 
