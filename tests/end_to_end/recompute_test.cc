@@ -140,9 +140,9 @@ int64_t forward_sums(const Settings& settings) {
 
 TEST(RecomputeCounts, RunsTheForwardsAgainThatTheModeNames) {
   constexpr int64_t kBlocks = 4;
-  constexpr int64_t kEach = 2;
+  constexpr int64_t kSplits = 2;
   const int64_t kept = forward_sums({});
-  EXPECT_EQ(kept, 2 * kBlocks * kEach);
+  EXPECT_EQ(kept, 2 * kBlocks * kSplits);
   EXPECT_EQ(forward_sums(kRecomputed[0].settings), 2 * kept);
   EXPECT_EQ(forward_sums(kRecomputed[1].settings), kept) << "the products were kept";
   EXPECT_EQ(forward_sums(kRecomputed[2].settings), kept + kept / 2);

@@ -66,8 +66,8 @@ TEST(ModuleRows, ListTrainedParametersFrozenOnesAndBuffersApart) {
 }
 
 TEST(ModuleRows, PutEachParameterInTheInnermostUnit) {
-  torch::nn::Sequential inner(torch::nn::Linear(2, 2), torch::nn::Linear(2, 2));
-  torch::nn::Sequential outer(inner, torch::nn::Linear(2, 2));
+  torch::nn::ModuleList inner(torch::nn::Linear(2, 2), torch::nn::Linear(2, 2));
+  torch::nn::ModuleList outer(inner, torch::nn::Linear(2, 2));
   const ModuleRows rows = value_or_throw(module_rows(*outer, {"0", "0.1"}));
   EXPECT_THAT(
       names(rows),

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 TEST(ModuleStart, GivesTheFirstRanksValuesInAnyLayoutOfMemory) {
   testing::run_ranks(3, [](collective::World& world) {
     const auto everyone = world.everyone("all");
-    const at::Tensor whole = at::arange(12, at::kFloat) + 100.0 * world.rank();
+    const at::Tensor whole = at::arange(12, at::kFloat) + 100 * world.rank();
     const at::Tensor columns = whole.view({3, 4}).t();
     const at::Tensor counter = at::full({}, world.rank() + 7, at::kLong);
     ModuleRows rows;
