@@ -39,7 +39,7 @@ void fail_at(const std::string& where, loop::Trainer& trainer) {
       throw std::runtime_error("the drill's own exception");
     }
     if (step == kStep && where == "collective" &&
-        action.kind == schedule::ActionKind::kReduceGradients) {
+        action.kind == schedule::ActionKind::kReduceUnit) {
       call_out_of_turn(trainer);
     }
     step += action.kind == schedule::ActionKind::kOptimizerStep ? 1 : 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Mixed precision: weights in bf16 beside fp32 masters, and gradients in bf16 on the wire, train
 /// as fp32 does.
-#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "parallel/base/philox.h"

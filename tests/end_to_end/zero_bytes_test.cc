@@ -11,6 +11,7 @@
 #include "models/decoder/units.h"
 #include "parallel/base/text.h"
 #include "parallel/schedule/units.h"
+#include "parallel/tensor/program.h"
 #include "tests/end_to_end/harness.h"
 #include "tests/end_to_end/layouts.h"
 #include "trainer/config/load.h"
