@@ -41,6 +41,11 @@ gpt2::Config gpt2_of(const config::Model& model) {
           .tie_embeddings = model.tie_embeddings};
 }
 
+/// As the mixed_precision keys spell it.
+DType dtype_named(const std::string& name) {
+  return name == "bfloat16" ? DType::kBFloat16 : DType::kFloat32;
+}
+
 }  // namespace
 
 int64_t states_per_element(const config::RunConfig& config) {
@@ -74,10 +79,11 @@ std::vector<sharding::ParameterFacts> parameters_of(const config::RunConfig& con
   return facts;
 }
 
+DType compute_dtype(const config::RunConfig& config) {
+  return dtype_named(config.training.mixed_precision_param);
+}
+
 zero::Options zero_options(const config::RunConfig& config, const config::RunFacts& facts) {
-  const auto dtype = [](const std::string& name) {
-    return name == "bfloat16" ? DType::kBFloat16 : DType::kFloat32;
-  };
   return {.stage = static_cast<int>(facts.zero_stage),
           .rules = decoder::tensor_parallel_rules(),
           .parts = config.parallelism.sequence_parallel ? decoder::sequence_parallel_rules()
@@ -85,8 +91,8 @@ zero::Options zero_options(const config::RunConfig& config, const config::RunFac
           .data = {.replicate = {"dp_replicate"}, .shard = {"dp_shard"}},
           .accumulation = config.debug.deterministic ? zero::GradientSum::Order::kTree
                                                      : zero::GradientSum::Order::kRunning,
-          .dtype = dtype(config.training.mixed_precision_param),
-          .wire = dtype(config.training.mixed_precision_reduce),
+          .dtype = compute_dtype(config),
+          .wire = dtype_named(config.training.mixed_precision_reduce),
           .replicate_below = config.parallelism.fsdp_replicate_below,
           .missing = config.training.missing_gradients == "error" ? zero::MissingGradient::kError
                                                                   : zero::MissingGradient::kZeros};

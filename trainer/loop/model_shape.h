@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/decoder/model.h"
+#include "parallel/base/dtype.h"
 #include "parallel/executor/executor.h"
 #include "parallel/mesh/mesh.h"
 #include "parallel/schedule/units.h"
@@ -35,6 +36,9 @@ mesh::Mesh stage_mesh(const mesh::Mesh& world_mesh);
 std::vector<sharding::ParameterFacts> parameters_of(const config::RunConfig& config,
                                                     int64_t stage,
                                                     int64_t stages);
+
+/// Of weights, products and activations.
+DType compute_dtype(const config::RunConfig& config);
 
 zero::Options zero_options(const config::RunConfig& config, const config::RunFacts& facts);
 

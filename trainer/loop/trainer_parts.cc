@@ -34,7 +34,7 @@ Result<tensor::MatmulTable> agree_on_matmul(Communicator& world,
                                             int64_t rows) {
   tensor::MatmulTable table;
   if (world.rank() == 0) {
-    table = tensor::measure_matmul(rows, config.model.dim);
+    table = tensor::measure_matmul(rows, config.model.dim, compute_dtype(config));
   }
   collective::Work work =
       world.broadcast({collective::bytes_of(std::span<tensor::MatmulTable>(&table, 1))}, 0);
