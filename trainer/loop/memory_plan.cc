@@ -29,9 +29,12 @@ int64_t gradient_elements(const std::vector<UnitElements>& units, const StatePla
   if (plan.zero.stage < 2) {
     return sums;
   }
+  // Where rows are added to, those that come in.
+  const int64_t incoming = adds ? largest_neighbours(units, &UnitElements::reduced, 1) : 0;
+  const int64_t passing = sum_of(units, &UnitElements::reduced) +
+                          largest_neighbours(units, &UnitElements::used, 2) + incoming;
   const bool once = adds && !plan.reduces_each_microbatch;
-  return sum_of(units, &UnitElements::reduced) +
-         (once ? sums : largest_neighbours(units, &UnitElements::used, 2));
+  return once ? std::max(sums + incoming, passing) : passing;
 }
 
 }  // namespace
