@@ -99,6 +99,9 @@ tensor::CategoryBytes plan_states(const std::vector<UnitElements>& units, const 
   bytes[Category::kParameters] = sum_of(units, &UnitElements::stored) * compute +
                                  (plan.zero.dtype == DType::kFloat32 ? 0 : updated * single);
   bytes[Category::kGradients] = gradient_elements(units, plan) * single;
+  if (plan.zero.dtype != DType::kFloat32) {  // as backward makes them, until they are widened
+    bytes[Category::kGradients] += largest_neighbours(units, &UnitElements::used, 1) * compute;
+  }
   bytes[Category::kOptimizerStates] = updated * plan.states_per_element * single;
   bytes[Category::kGathered] =
       largest_neighbours(units, &UnitElements::gathered, plan.whole_units) * compute;
