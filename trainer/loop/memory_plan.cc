@@ -29,9 +29,12 @@ int64_t gradient_elements(const std::vector<UnitElements>& units, const StatePla
   if (plan.zero.stage < 2) {
     return sums;
   }
+  // Where rows are added to, those that come in.
+  const int64_t incoming = adds ? largest_neighbours(units, &UnitElements::reduced, 1) : 0;
+  const int64_t passing = sum_of(units, &UnitElements::reduced) +
+                          largest_neighbours(units, &UnitElements::used, 2) + incoming;
   const bool once = adds && !plan.reduces_each_microbatch;
-  return sum_of(units, &UnitElements::reduced) +
-         (once ? sums : largest_neighbours(units, &UnitElements::used, 2));
+  return once ? std::max(sums + incoming, passing) : passing;
 }
 
 }  // namespace
@@ -96,6 +99,9 @@ tensor::CategoryBytes plan_states(const std::vector<UnitElements>& units, const 
   bytes[Category::kParameters] = sum_of(units, &UnitElements::stored) * compute +
                                  (plan.zero.dtype == DType::kFloat32 ? 0 : updated * single);
   bytes[Category::kGradients] = gradient_elements(units, plan) * single;
+  if (plan.zero.dtype != DType::kFloat32) {  // as backward makes them, until they are widened
+    bytes[Category::kGradients] += largest_neighbours(units, &UnitElements::used, 1) * compute;
+  }
   bytes[Category::kOptimizerStates] = updated * plan.states_per_element * single;
   bytes[Category::kGathered] =
       largest_neighbours(units, &UnitElements::gathered, plan.whole_units) * compute;

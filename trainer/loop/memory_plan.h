@@ -62,10 +62,11 @@ int64_t partial_sums(int64_t microbatches, zero::GradientSum::Order order);
 /// Parameters, gradients, optimizer states and gathered units.
 ///
 ///   parameters  as stored, and fp32 masters of the updated rows beside those of another dtype
-///   gradients   fp32; stages 0, 1: all partial sums. 2, 3: own rows; with them partial sums of
-///               full size when several microbatches are reduced once, else two neighbouring units,
-///               one that is being reduced while the other's are made. Where gradients are added to
-///               others, those of a unit that come in.
+///   gradients   fp32; stages 0, 1: all partial sums. 2, 3: own rows, and two
+///               neighbouring units, one that is being reduced while the other's are made; or, when
+///               several microbatches are reduced once, partial sums of full size, which rows
+///               replace unit by unit. Where gradients are added to others, those of a unit that
+///               come in.
 ///   gathered    the largest neighbours among units, as many as are whole at once
 tensor::CategoryBytes plan_states(const std::vector<UnitElements>& units, const StatePlan& plan);
 

@@ -89,9 +89,10 @@ TEST(MemoryPlan, AddsWholePartialSumsWhenSeveralMicrobatchesAreReducedOnce) {
   StatePlan plan = adamw(3);
   plan.microbatches = 3;
   EXPECT_EQ(planned(plan)[Category::kGradients],
-            4 * (elements() / kRanks + elements() + largest_unit()));
+            4 * (elements() + largest_unit() + largest_unit() / kRanks));
   plan.reduces_each_microbatch = true;
-  EXPECT_EQ(planned(plan)[Category::kGradients], planned(adamw(3))[Category::kGradients]);
+  EXPECT_EQ(planned(plan)[Category::kGradients],
+            planned(adamw(3))[Category::kGradients] + 4 * largest_unit() / kRanks);
 }
 
 TEST(MemoryPlan, CountsThePartialSumsOfATree) {

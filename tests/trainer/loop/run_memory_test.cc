@@ -89,7 +89,6 @@ INSTANTIATE_TEST_SUITE_P(
                       Settings{kOneMicrobatch},
                       Settings{"debug.deterministic=true"},
                       Settings{"model.tie_embeddings=true"},
-                      Settings{"model.name=gpt2"},
                       Settings{kDp2},
                       Settings{kDp2, stage(0)},
                       Settings{kDp2, stage(2)},
