@@ -105,9 +105,4 @@ Result<StepReport> agree_on_step(collective::Communicator& world,
   return report;
 }
 
-double clip_scale(double gradient_norm, double max_norm) {
-  constexpr double kEpsilon = 1e-6;
-  return max_norm > 0.0 && gradient_norm > max_norm ? max_norm / (gradient_norm + kEpsilon) : 1.0;
-}
-
 }  // namespace brigade::zero

@@ -46,7 +46,4 @@ Result<StepReport> agree_on_step(collective::Communicator& world,
                                  const std::vector<std::string>& names,
                                  NonFinite non_finite);
 
-/// What gradients are multiplied with: max_norm / (norm + 1e-6) where the norm is larger, else 1.
-double clip_scale(double gradient_norm, double max_norm);
-
 }  // namespace brigade::zero

@@ -12,6 +12,7 @@
 
 #include "parallel/base/text.h"
 #include "parallel/sharding/interval.h"
+#include "parallel/zero/clip.h"
 #include "parallel/zero/module_rows.h"
 #include "parallel/zero/module_start.h"
 #include "parallel/zero/module_units.h"
@@ -164,7 +165,7 @@ StepReport ShardedModule::step(torch::optim::Optimizer& optimizer, const StepOpt
   const Result<StepReport> report =
       agree_on_step(impl_->everyone, std::move(findings), impl_->names, options.non_finite);
   if (report && !report->skipped) {
-    impl_->update(optimizer, clip_scale(report->gradient_norm, options.max_norm));
+    impl_->update(optimizer, clip_factor(report->gradient_norm, options.max_norm));
     value_or_throw(impl_->set->gather());
   }
   impl_->units->end_step();

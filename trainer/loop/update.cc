@@ -6,6 +6,8 @@
 
 #include <ATen/ATen.h>
 
+#include "parallel/zero/clip.h"
+
 namespace brigade::loop {
 namespace {
 
@@ -38,13 +40,6 @@ Result<optim::LearningRateSchedule> learning_rate_of(const config::RunConfig& co
                                              config.training.steps);
 }
 
-double clip_factor(double gradient_norm, double max_norm) {
-  if (max_norm == 0.0 || gradient_norm <= max_norm) {
-    return 1.0;
-  }
-  return max_norm / (gradient_norm + 1e-6);
-}
-
 ShardOptimizer::ShardOptimizer(const config::RunConfig& config, zero::ParameterSet& parameters)
     : parameters_(parameters),
       optimizer_(settings_of(config.optimizer)),
@@ -63,7 +58,7 @@ void ShardOptimizer::update(double learning_rate, double gradient_norm) {
          std::span<const float>(shard.gradient.const_data_ptr<float>(), elements(shard.gradient))});
   }
   updates_ += 1;
-  optimizer_.apply(updates_, learning_rate, clip_factor(gradient_norm, max_norm_), targets);
+  optimizer_.apply(updates_, learning_rate, zero::clip_factor(gradient_norm, max_norm_), targets);
 }
 
 }  // namespace brigade::loop

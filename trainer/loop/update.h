@@ -14,10 +14,6 @@ namespace brigade::loop {
 
 Result<optim::LearningRateSchedule> learning_rate_of(const config::RunConfig& config);
 
-/// What every gradient is multiplied with: max_norm / (norm + 1e-6) where the norm is larger, as
-/// torch's clip_grad_norm_; 1 otherwise, and for max_norm = 0.
-double clip_factor(double gradient_norm, double max_norm);
-
 class ShardOptimizer {
  public:
   /// Borrows `parameters`.

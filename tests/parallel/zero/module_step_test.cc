@@ -93,11 +93,5 @@ TEST(ModuleStep, StopsOrSkipsForAGradientThatIsNotFinite) {
   });
 }
 
-TEST(ModuleStep, ScalesLongGradientsDownAndLeavesShortOnesAlone) {
-  EXPECT_EQ(clip_scale(0.5, 1.0), 1.0);
-  EXPECT_EQ(clip_scale(4.0, 0.0), 1.0);
-  EXPECT_NEAR(clip_scale(4.0, 1.0), 0.25, 1e-6);
-}
-
 }  // namespace
 }  // namespace brigade::zero

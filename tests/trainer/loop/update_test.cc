@@ -16,13 +16,6 @@
 namespace brigade::loop {
 namespace {
 
-TEST(Update, ClipsByTheNormAsTorchDoes) {
-  EXPECT_EQ(clip_factor(4.0, 1.0), 1.0 / (4.0 + 1e-6));
-  EXPECT_EQ(clip_factor(1.0, 1.0), 1.0) << "no larger than max_norm";
-  EXPECT_EQ(clip_factor(0.0, 1.0), 1.0);
-  EXPECT_EQ(clip_factor(1e30, 0.0), 1.0) << "max_norm = 0 means no clipping";
-}
-
 TEST(Update, TakesItsLearningRateFromTheRecipe) {
   const optim::LearningRateSchedule rates = value_or_throw(learning_rate_of(recipe()));
   EXPECT_DOUBLE_EQ(rates.at(1), 5e-4) << "the first of 2 warm-up steps";
