@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/executor/step.h"
 
+#include <optional>
 #include <utility>
 
 #include <ATen/ATen.h>
@@ -178,7 +179,11 @@ void Step::forward(const Action& action) {
     unit.input = tensor::ShardedTensor(
         *context_.program, &input.record(), input.local().detach().requires_grad_(trains()));
   }
-  const tensor::ShardedTensor output = run_unit(action, unit);
+  tensor::ShardedTensor output;
+  {
+    const c10::AutoGradMode history(trains() && keep(action) == Keep::kAll);
+    output = run_unit(action, unit, tensor::ProductScope::Mode::kKeep);
+  }
   if (ends_model(action)) {
     add_losses(output.local());
     flight.activation = {};
@@ -197,29 +202,14 @@ void Step::forward(const Action& action) {
   }
 }
 
-tensor::ShardedTensor Step::run_unit(const Action& action, UnitInFlight& unit) {
-  const auto index = static_cast<size_t>(action.unit);
-  const Microbatch& rows = microbatch(action);
-  if (keep(action) == Keep::kAll) {
-    return context_.stage->forward(index, rows, unit.input);
+tensor::ShardedTensor Step::run_unit(const Action& action,
+                                     UnitInFlight& unit,
+                                     tensor::ProductScope::Mode mode) {
+  std::optional<tensor::ProductScope> products;
+  if (keep(action) == Keep::kProducts) {
+    products.emplace(*context_.program, unit.products, mode);
   }
-  const c10::NoGradGuard no_history;
-  if (keep(action) == Keep::kInput) {
-    return context_.stage->forward(index, rows, unit.input);
-  }
-  const tensor::ProductScope products(
-      *context_.program, unit.products, tensor::ProductScope::Mode::kKeep);
-  return context_.stage->forward(index, rows, unit.input);
-}
-
-tensor::ShardedTensor Step::run_unit_again(const Action& action, UnitInFlight& unit) {
-  const auto index = static_cast<size_t>(action.unit);
-  if (keep(action) == Keep::kInput) {
-    return context_.stage->forward(index, microbatch(action), unit.input);
-  }
-  const tensor::ProductScope products(
-      *context_.program, unit.products, tensor::ProductScope::Mode::kReuse);
-  return context_.stage->forward(index, microbatch(action), unit.input);
+  return context_.stage->forward(static_cast<size_t>(action.unit), microbatch(action), unit.input);
 }
 
 void Step::backward(const Action& action) {
@@ -228,7 +218,8 @@ void Step::backward(const Action& action) {
   InFlight& flight = in_flight(action);
   UnitInFlight unit = std::exchange(flight.units[static_cast<size_t>(action.unit)], {});
   const at::Tensor output =
-      (keep(action) == Keep::kAll ? std::exchange(unit.output, {}) : run_unit_again(action, unit))
+      (keep(action) == Keep::kAll ? std::exchange(unit.output, {})
+                                  : run_unit(action, unit, tensor::ProductScope::Mode::kReuse))
           .local();
   at::Tensor gradient = std::exchange(flight.gradient, {});
   if (ends_model(action)) {

@@ -63,8 +63,10 @@ class Step {
   void send_gradient(const schedule::Action& action);
   void forward(const schedule::Action& action);
   void backward(const schedule::Action& action);
-  tensor::ShardedTensor run_unit(const schedule::Action& action, UnitInFlight& unit);
-  tensor::ShardedTensor run_unit_again(const schedule::Action& action, UnitInFlight& unit);
+  /// Its forward, first or again; `mode`: what happens to the products of a unit that keeps them.
+  tensor::ShardedTensor run_unit(const schedule::Action& action,
+                                 UnitInFlight& unit,
+                                 tensor::ProductScope::Mode mode);
   Keep keep(const schedule::Action& action) const;
   /// The parameters' index of a unit of the stage.
   size_t parameters_of(const schedule::Action& action) const;

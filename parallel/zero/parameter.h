@@ -2,6 +2,7 @@
 /// Parameter: what a ParameterSet holds for each row of facts. Internal to the module.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct Parameter {
   std::vector<sharding::Interval> rows;  ///< of each data-shard member, within the used box
   int64_t member = 0;                    ///< this rank among them
   bool is_counted = false;               ///< this rank's rows count in sums over all ranks
+  size_t unit = 0;                       ///< its index
   Parameter* owner = nullptr;  ///< of a tied use: the parameter here whose storage it shares
   bool is_sharded = false;     ///< stored as own rows; whole only while its unit is
 

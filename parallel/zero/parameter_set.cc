@@ -91,7 +91,7 @@ size_t ParameterSet::units() const {
 
 const tensor::ShardedTensor& ParameterSet::weight(std::string_view name) const {
   const Parameter& parameter = impl_->table->find(name);
-  if (parameter.is_sharded && !impl_->unit_at(unit(parameter.facts->unit)).is_whole) {
+  if (parameter.is_sharded && !impl_->table->units[parameter.unit].is_whole) {
     throw Exception({ErrorCode::kUsage, not_gathered(*parameter.facts), -1});
   }
   return parameter.leaf;

@@ -15,10 +15,14 @@
 namespace brigade::zero {
 namespace {
 
-Unit& unit_named(std::vector<Unit>& units, const std::string& name) {
-  const auto known =
-      std::ranges::find_if(units, [&](const Unit& unit) { return unit.name == name; });
-  return known != units.end() ? *known : units.emplace_back(Unit{name});
+/// Index of the unit of this name, which is made if there is none.
+size_t unit_named(std::vector<Unit>& units, const std::string& name) {
+  const auto known = std::ranges::find(units, name, &Unit::name);
+  const auto index = static_cast<size_t>(known - units.begin());
+  if (known == units.end()) {
+    units.emplace_back(Unit{name});
+  }
+  return index;
 }
 
 /// The sum over `axes` of a unit.
@@ -178,7 +182,8 @@ void ParameterTable::allocate(Parameter& parameter) {
 }
 
 void ParameterTable::list_in_unit(Parameter& parameter) {
-  Unit& unit = unit_named(units, parameter.facts->unit);
+  parameter.unit = unit_named(units, parameter.facts->unit);
+  Unit& unit = units[parameter.unit];
   unit.parameters.push_back(&parameter);
   if (parameter.is_sharded) {
     unit.sharded.push_back(&parameter);
