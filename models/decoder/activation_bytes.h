@@ -58,4 +58,16 @@ struct ModelActivations {
   int64_t resident = 0;  ///< tables that a stage with blocks makes once
 };
 
+/// Of the final norm, the head over `vocabulary` and the loss. In bytes: `stream`, what its norm
+/// keeps of the rows (`statistics`), and the stream whole along the sequence (`entered`).
+UnitActivations head_activations(const ActivationShape& shape,
+                                 int64_t vocabulary,
+                                 int64_t stream,
+                                 int64_t statistics,
+                                 int64_t entered);
+
+/// What looking rows up in a split table saves: ids as it counts them, and a mark on those of other
+/// ranks. Nothing where the table is whole.
+int64_t lookup_bytes(const ActivationShape& shape);
+
 }  // namespace brigade::decoder

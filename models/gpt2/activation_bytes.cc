@@ -65,22 +65,7 @@ UnitActivations block_bytes(const Config& config, const ActivationShape& shape) 
                                              shape.gathering(size.stream, size.entered)})};
 }
 
-UnitActivations head_bytes(const Config& config, const ActivationShape& shape) {
-  const Sizes size(config, shape);
-  const int64_t single = size_of(DType::kFloat32);
-  const int64_t logits = size.rows * shape.share_of(config.vocab_size) * size.element;
-  // Per row: largest logit, sum, the target's logit, loss.
-  const int64_t facts = 4 * size.rows * single;
-  return {.input = size.stream,
-          .products = 0,
-          .saved = size.stream + size.statistics + size.entered + logits + facts,
-          .working = logits + size.rows * single};
-}
-
 UnitActivations embedding_bytes(const Config& config, const ActivationShape& shape) {
-  // Ids as a split table counts them, and a mark on those of other ranks.
-  const int64_t ids =
-      shape.tensor_ranks == 1 ? 0 : shape.rows() * (size_of(DType::kInt64) + size_of(DType::kBool));
   const Sizes size(config, shape);
   // Of all positions, and of those in use before they join them.
   const int64_t positions =
@@ -89,7 +74,7 @@ UnitActivations embedding_bytes(const Config& config, const ActivationShape& sha
   const int64_t masked = shape.tensor_ranks == 1 ? 0 : size.entered;
   return {.input = 0,
           .products = 0,
-          .saved = ids + size.mask,
+          .saved = decoder::lookup_bytes(shape) + size.mask,
           .working = size.stream + std::max({2 * size.dropped,
                                              size.dropped + positions,
                                              size.dropped + 2 * masked,
@@ -99,10 +84,12 @@ UnitActivations embedding_bytes(const Config& config, const ActivationShape& sha
 }  // namespace
 
 decoder::ModelActivations activation_bytes(const Config& config, const ActivationShape& shape) {
+  const Sizes size(config, shape);
   return {.embedding = embedding_bytes(config, shape),
           .block = block_bytes(config, shape),
-          .head = head_bytes(config, shape),
-          .stream = Sizes(config, shape).stream,
+          .head = decoder::head_activations(
+              shape, config.vocab_size, size.stream, size.statistics, size.entered),
+          .stream = size.stream,
           .resident = 0};
 }
 

@@ -57,29 +57,14 @@ UnitActivations block_bytes(const Config& config, const ActivationShape& shape) 
               std::max({2 * size.wide, in_attention, shape.gathering(size.stream, size.entered)})};
 }
 
-UnitActivations head_bytes(const Config& config, const ActivationShape& shape) {
-  const Sizes size(config, shape);
-  const int64_t single = size_of(DType::kFloat32);
-  const int64_t logits = size.rows * shape.share_of(config.vocab_size) * size.element;
-  // Per row: largest logit, sum, the target's logit, loss.
-  const int64_t facts = 4 * size.rows * single;
-  return {.input = size.stream,
-          .products = 0,
-          .saved = size.stream + size.statistics + size.entered + logits + facts,
-          .working = logits + size.rows * single};
-}
-
 UnitActivations embedding_bytes(const Config& config, const ActivationShape& shape) {
   const Sizes size(config, shape);
-  // Ids as a split table counts them, and a mark on those of other ranks.
-  const int64_t ids =
-      shape.tensor_ranks == 1 ? 0 : shape.rows() * (size_of(DType::kInt64) + size_of(DType::kBool));
   // The gradients of rows that other ranks hold are taken out of a copy.
   const int64_t masked = shape.tensor_ranks == 1 ? 0 : size.entered;
   return {
       .input = 0,
       .products = 0,
-      .saved = ids,
+      .saved = decoder::lookup_bytes(shape),
       .working = size.stream + std::max(2 * masked, shape.gathering(size.stream, size.entered))};
 }
 
@@ -87,10 +72,12 @@ UnitActivations embedding_bytes(const Config& config, const ActivationShape& sha
 
 decoder::ModelActivations activation_bytes(const Config& config, const ActivationShape& shape) {
   const int64_t table = shape.sequence * config.head_size() * size_of(DType::kFloat32);
+  const Sizes size(config, shape);
   return {.embedding = embedding_bytes(config, shape),
           .block = block_bytes(config, shape),
-          .head = head_bytes(config, shape),
-          .stream = Sizes(config, shape).stream,
+          .head = decoder::head_activations(
+              shape, config.vocab_size, size.stream, size.statistics, size.entered),
+          .stream = size.stream,
           .resident = table};
 }
 

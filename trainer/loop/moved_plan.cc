@@ -15,27 +15,21 @@ namespace {
 using schedule::ActionKind;
 using sharding::CastKind;
 
-/// How often the stage's list begins to gather and to reduce each unit.
-struct Counts {
-  std::map<std::string, int64_t> gathers;
-  std::map<std::string, int64_t> reductions;
+/// How often a stage's list begins to gather and to reduce a unit.
+struct Count {
+  int64_t gathers = 0;
+  int64_t reductions = 0;
 };
+using Counts = std::map<std::string, Count>;  // by unit
 
-Result<Counts> counts_of(const config::RunConfig& config,
-                         const config::RunFacts& facts,
-                         int64_t stage) {
-  const Result<schedule::Schedule> training = training_schedule(config, facts);
-  if (!training) {
-    return fail(training.error());
-  }
-  const std::vector<std::string> units =
-      decoder::unit_names(model_of(config)->layers(), stage, facts.pp);
+Counts counts_of(const std::vector<schedule::Action>& actions,
+                 const std::vector<std::string>& units) {
   Counts counts;
-  for (const schedule::Action& action : training->per_rank[static_cast<size_t>(stage)]) {
+  for (const schedule::Action& action : actions) {
     if (action.kind == ActionKind::kUnshard) {
-      ++counts.gathers[units[static_cast<size_t>(action.unit)]];
+      ++counts[units[static_cast<size_t>(action.unit)]].gathers;
     } else if (action.kind == ActionKind::kReduceUnit) {
-      ++counts.reductions[units[static_cast<size_t>(action.unit)]];
+      ++counts[units[static_cast<size_t>(action.unit)]].reductions;
     }
   }
   return counts;
@@ -43,21 +37,22 @@ Result<Counts> counts_of(const config::RunConfig& config,
 
 class Moves {
  public:
-  Moves(const zero::Options& options, Counts counts, const mesh::Mesh& mesh, int64_t rank)
-      : options_(options), counts_(std::move(counts)), mesh_(mesh), rank_(rank) {}
+  Moves(const zero::Options& options, const Counts& counts, const mesh::Mesh& mesh, int64_t rank)
+      : options_(options), counts_(counts), mesh_(mesh), rank_(rank) {}
 
   void add(const sharding::ParameterFacts& row, const zero::Placement& placement) {
+    const Count& count = counts_.at(row.unit);
     const int64_t used = placement.used.box(row.shape, rank_).element_count();
     const int64_t weights = used * size_of(options_.dtype);
     const int64_t terms = used * size_of(options_.wire);
     const bool comes_and_goes =
         options_.stage == 3 && sharding::element_count(row.shape) >= options_.replicate_below;
     if (comes_and_goes) {
-      moves_.weights += counts_.gathers[row.unit] * over_shards(CastKind::kGatherReduced, weights);
+      moves_.weights += count.gathers * over_shards(CastKind::kGatherReduced, weights);
     } else if (options_.stage >= 1 && row.tied_to.empty()) {
       moves_.weights += over_shards(CastKind::kGatherReduced, weights);
     }
-    moves_.gradients += counts_.reductions[row.unit] * over_shards(CastKind::kReduceScatter, terms);
+    moves_.gradients += count.reductions * over_shards(CastKind::kReduceScatter, terms);
     moves_.gradients += options_.stage == 0 ? over_shards(CastKind::kGather, terms) : 0;
     const int64_t member = mesh_.flattened_index(rank_, options_.data.shard);
     const sharding::Interval rows = placement.shard_rows(row.shape, rank_, member);
@@ -76,27 +71,19 @@ class Moves {
   }
 
   const zero::Options& options_;
-  Counts counts_;
+  const Counts& counts_;
   const mesh::Mesh& mesh_;
   int64_t rank_;
   MovedPlan moves_;
 };
 
-}  // namespace
-
-Result<MovedPlan> planned_moves(const config::RunConfig& config,
-                                const config::RunFacts& facts,
-                                int64_t world_rank) {
-  const mesh::Mesh world_mesh = value_or_throw(mesh::Mesh::create(facts.axes));
-  const mesh::Mesh mesh = stage_mesh(world_mesh);
-  const Seat seat = seat_of(world_mesh, world_rank);
-  const zero::Options options = zero_options(config, facts);
-  Result<Counts> counts = counts_of(config, facts, seat.stage);
-  if (!counts) {
-    return fail(counts.error());
-  }
-  Moves moves(options, std::move(*counts), mesh, seat.stage_rank);
-  for (const sharding::ParameterFacts& row : parameters_of(config, seat.stage, facts.pp)) {
+Result<MovedPlan> moves_of(const zero::Options& options,
+                           const Counts& counts,
+                           const mesh::Mesh& mesh,
+                           int64_t rank,
+                           const std::vector<sharding::ParameterFacts>& rows) {
+  Moves moves(options, counts, mesh, rank);
+  for (const sharding::ParameterFacts& row : rows) {
     const Result<zero::Placement> placement =
         zero::place(mesh, row, options.rules, options.data, options.parts);
     if (!placement) {
@@ -105,6 +92,33 @@ Result<MovedPlan> planned_moves(const config::RunConfig& config,
     moves.add(row, *placement);
   }
   return moves.moves();
+}
+
+}  // namespace
+
+Result<std::vector<MovedPlan>> planned_moves(const config::RunConfig& config,
+                                             const config::RunFacts& facts) {
+  const Result<schedule::Schedule> training = training_schedule(config, facts);
+  if (!training) {
+    return fail(training.error());
+  }
+  const mesh::Mesh mesh = stage_mesh(value_or_throw(mesh::Mesh::create(facts.axes)));
+  const zero::Options options = zero_options(config, facts);
+  std::vector<MovedPlan> ranks;
+  for (int64_t stage = 0; stage < facts.pp; ++stage) {
+    const std::vector<sharding::ParameterFacts> rows = parameters_of(config, stage, facts.pp);
+    const Counts counts =
+        counts_of(training->per_rank[static_cast<size_t>(stage)],
+                  decoder::unit_names(model_of(config)->layers(), stage, facts.pp));
+    for (int64_t rank = 0; rank < mesh.size(); ++rank) {
+      const Result<MovedPlan> moves = moves_of(options, counts, mesh, rank, rows);
+      if (!moves) {
+        return fail(moves.error());
+      }
+      ranks.push_back(*moves);
+    }
+  }
+  return ranks;
 }
 
 }  // namespace brigade::loop

@@ -2,10 +2,11 @@
 /// What a step will send over the data axes, from the list of actions and the types alone; the
 /// ledger is the second route.
 ///
-///   const MovedPlan moved = value_or_throw(planned_moves(config, facts, world_rank));
+///   const std::vector<MovedPlan> moved = value_or_throw(planned_moves(config, facts));
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "parallel/base/result.h"
 #include "trainer/config/resolve.h"
@@ -22,9 +23,9 @@ struct MovedPlan {
   bool operator==(const MovedPlan&) const = default;
 };
 
+/// Of every rank of the world, by rank.
 /// Errors: kUsage when a parameter cannot be placed or a schedule made.
-Result<MovedPlan> planned_moves(const config::RunConfig& config,
-                                const config::RunFacts& facts,
-                                int64_t world_rank);
+Result<std::vector<MovedPlan>> planned_moves(const config::RunConfig& config,
+                                             const config::RunFacts& facts);
 
 }  // namespace brigade::loop

@@ -61,9 +61,10 @@ void write_moves(std::ostringstream& out,
   if (facts.data_ranks == 1) {
     return;
   }
+  const std::vector<MovedPlan> planned = value_or_throw(planned_moves(config, facts));
   MovedPlan shown;
   for (int64_t rank = 0; rank < facts.world_size; ++rank) {
-    const MovedPlan moved = value_or_throw(planned_moves(config, facts, rank));
+    const MovedPlan& moved = planned[static_cast<size_t>(rank)];
     if (moved == shown) {
       continue;
     }

@@ -43,7 +43,8 @@ TEST_P(MovedBytes, AreAsPlannedAtEveryStage) {
       const auto trainer = value_or_throw(Trainer::create(
           world, {.config = config, .training = counting_tokens(96, 50), .validation = nullptr}));
       value_or_throw(trainer->step());
-      const MovedPlan planned = value_or_throw(planned_moves(config, facts, world.rank()));
+      const MovedPlan planned =
+          value_or_throw(planned_moves(config, facts))[static_cast<size_t>(world.rank())];
       const MovedPlan moved = moved_by(trainer->program().ledger());
       EXPECT_EQ(moved.weights, planned.weights);
       EXPECT_EQ(moved.gradients, planned.gradients);
