@@ -27,10 +27,6 @@ constexpr Batches kEven{2, 16};
 constexpr Batches kOdd{3, 12};
 
 const Settings kSgd = {};
-const Settings kAdamW = {"optimizer.name=AdamW",
-                         "optimizer.lr=3e-3",
-                         "optimizer.weight_decay=0.1",
-                         "training.max_norm=1.0"};
 
 Outcome run(const Degrees& degrees, const Batches& batches, const Settings& settings) {
   return train(trial_of(degrees,
@@ -63,13 +59,15 @@ TEST_P(Deterministic, HasTheBitsOfOneRankWithSgd) {
 
 TEST_P(Deterministic, HasTheBitsOfOneRankWithAdamW) {
   for (const Batches& batches : {kSmall, kEven, kOdd}) {
-    expect_bits_of_one_rank(GetParam(), batches, kAdamW);
+    expect_bits_of_one_rank(GetParam(), batches, kAdamWRecipe.settings);
   }
 }
 
 TEST_P(Deterministic, HasTheBitsOfOneRankWithATiedHeadAndLayersThatDoNotDivide) {
   expect_bits_of_one_rank(
-      GetParam(), kEven, kAdamW + Settings{"model.tie_embeddings=true", "model.n_layers=5"});
+      GetParam(),
+      kEven,
+      kAdamWRecipe.settings + Settings{"model.tie_embeddings=true", "model.n_layers=5"});
 }
 
 INSTANTIATE_TEST_SUITE_P(EndToEnd,
@@ -85,18 +83,19 @@ INSTANTIATE_TEST_SUITE_P(EndToEnd,
                          });
 
 TEST(DeterministicRun, HasTheBitsOfOneRankOnThreeDataRanks) {
-  expect_bits_of_one_rank({.shard = 3}, {.microbatch = 2, .global = 24}, kAdamW);
+  expect_bits_of_one_rank({.shard = 3}, {.microbatch = 2, .global = 24}, kAdamWRecipe.settings);
 }
 
 TEST(DeterministicRun, HasTheBitsOfOneRankOnAPipelineWithAnyNumberOfMicrobatches) {
   for (const int64_t global : {6, 10, 14}) {
-    expect_bits_of_one_rank({.pp = 2}, {.microbatch = 2, .global = global}, kAdamW);
+    expect_bits_of_one_rank({.pp = 2}, {.microbatch = 2, .global = global}, kAdamWRecipe.settings);
   }
 }
 
 TEST(DeterministicRun, RunsTwiceWithTheSameBits) {
   const Degrees mesh{.shard = 2, .tp = 2, .pp = 2};
-  expect_same_bits(run(mesh, kEven, kAdamW), run(mesh, kEven, kAdamW));
+  expect_same_bits(run(mesh, kEven, kAdamWRecipe.settings),
+                   run(mesh, kEven, kAdamWRecipe.settings));
 }
 
 TEST(DeterministicRun, WouldNoticeOtherBits) {

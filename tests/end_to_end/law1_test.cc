@@ -29,20 +29,6 @@ const Model kVocabulary97{"vocabulary97", {"model.vocab_size=97"}, 97};
 const Model kSevenLayers{"seven_layers", {"model.n_layers=7"}};
 const Model kTied{"tied", {"model.tie_embeddings=true"}};
 
-struct Recipe {
-  std::string name;
-  Settings settings;
-  double parameters;  // tolerance; AdamW magnifies rounding where gradients are near zero
-};
-
-const std::vector<Recipe> kRecipes = {{"SGD", {}, 1e-5},
-                                      {"AdamW",
-                                       {"optimizer.name=AdamW",
-                                        "optimizer.lr=3e-3",
-                                        "optimizer.weight_decay=0.1",
-                                        "training.max_norm=1.0"},
-                                       1e-4}};
-
 std::string microbatch(int64_t size) {
   return concat("training.microbatch_size=", size);
 }
@@ -78,7 +64,7 @@ TEST_P(Law1, TrainsTheCurveOfOneRank) {
   const auto& [degrees, model] = GetParam();
   const int64_t share = kGlobalBatch / degrees.data_ranks();
   const int64_t several = share % 2 == 0 ? 2 : 1;
-  for (const Recipe& recipe : kRecipes) {
+  for (const Recipe& recipe : {kSgdRecipe, kAdamWRecipe}) {
     for (const Way& way : ways(degrees)) {
       for (const int64_t size : {share, several}) {
         SCOPED_TRACE(concat(recipe.name, " ", way.name, " microbatch ", size));

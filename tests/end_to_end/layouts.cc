@@ -27,6 +27,14 @@ std::vector<Way> under_schedules(const Degrees& degrees, const std::vector<Way>&
 
 }  // namespace
 
+const Recipe kSgdRecipe = {"SGD", {}, 1e-5};
+const Recipe kAdamWRecipe = {"AdamW",
+                             {"optimizer.name=AdamW",
+                              "optimizer.lr=3e-3",
+                              "optimizer.weight_decay=0.1",
+                              "training.max_norm=1.0"},
+                             1e-4};
+
 Settings operator+(Settings left, const Settings& right) {
   left.insert(left.end(), right.begin(), right.end());
   return left;

@@ -19,6 +19,15 @@ using Settings = std::vector<std::string>;
 
 Settings operator+(Settings left, const Settings& right);
 
+/// What law 1 is held to: plain gradient descent, and AdamW with clipping.
+struct Recipe {
+  std::string name;
+  Settings settings;
+  double parameters;  ///< tolerance; AdamW magnifies rounding where gradients are near zero
+};
+extern const Recipe kSgdRecipe;
+extern const Recipe kAdamWRecipe;
+
 struct Degrees {
   int64_t replicate = 1;
   int64_t shard = 1;

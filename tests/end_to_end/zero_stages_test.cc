@@ -17,20 +17,6 @@ namespace {
 constexpr int64_t kSteps = 4;
 constexpr int64_t kSequences = 12;  // of a data rank
 
-struct Recipe {
-  std::string name;
-  Settings settings;
-  double parameters;  // tolerance; AdamW magnifies rounding where gradients are near zero
-};
-
-const std::vector<Recipe> kRecipes = {{"SGD", {}, 1e-5},
-                                      {"AdamW",
-                                       {"optimizer.name=AdamW",
-                                        "optimizer.lr=3e-3",
-                                        "optimizer.weight_decay=0.1",
-                                        "training.max_norm=1.0"},
-                                       1e-4}};
-
 Outcome run(const Degrees& degrees, int64_t global, int64_t microbatch, const Settings& settings) {
   return train(trial_of(degrees,
                         settings + Settings{concat("training.global_batch_size=", global),
@@ -57,11 +43,11 @@ class ZeroStages : public ::testing::TestWithParam<Degrees> {
 };
 
 TEST_P(ZeroStages, TrainTheCurveOfOneRankWithSgd) {
-  expect_one_curve(kRecipes[0], {});
+  expect_one_curve(kSgdRecipe, {});
 }
 
 TEST_P(ZeroStages, TrainTheCurveOfOneRankWithAdamWAndATiedHead) {
-  expect_one_curve(kRecipes[1], {"model.tie_embeddings=true"});
+  expect_one_curve(kAdamWRecipe, {"model.tie_embeddings=true"});
 }
 
 INSTANTIATE_TEST_SUITE_P(EndToEnd,
@@ -87,7 +73,7 @@ TEST(ZeroStagesInTime, HaveTheSameBitsHoweverFarAheadTheyGather) {
         return run(degrees,
                    global,
                    4,
-                   kRecipes[1].settings +
+                   kAdamWRecipe.settings +
                        Settings{"parallelism.zero_stage=3",
                                 concat("parallelism.reduce_gradients=", reduction),
                                 concat("parallelism.fsdp_prefetch=", units),
