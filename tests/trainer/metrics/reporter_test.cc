@@ -155,5 +155,26 @@ TEST_F(ReporterTest, RefusesAFolderThatCannotBe) {
   EXPECT_THAT(reporter.error().text, HasSubstr("job.dump_folder"));
 }
 
+TEST_F(ReporterTest, TheStopFileIsThereUntilItIsTaken) {
+  const std::string run = config_.job.dump_folder;
+  std::filesystem::create_directories(run);
+  EXPECT_FALSE(stop_file_is_there(run));
+  EXPECT_TRUE(take_stop_file(run));
+  std::ofstream{stop_file_path(run)};
+  EXPECT_TRUE(stop_file_is_there(run));
+  EXPECT_TRUE(take_stop_file(run));
+  EXPECT_FALSE(stop_file_is_there(run));
+}
+
+TEST_F(ReporterTest, SaysWhenTheStopFileStays) {
+  const std::string run = config_.job.dump_folder;
+  std::filesystem::create_directories(stop_file_path(run) + "/full");
+  EXPECT_TRUE(stop_file_is_there(run));
+  const Result<void> taken = take_stop_file(run);
+  ASSERT_FALSE(taken);
+  EXPECT_THAT(taken.error().text, HasSubstr("will stop the next run too"));
+  EXPECT_THAT(taken.error().text, HasSubstr(stop_file_path(run)));
+}
+
 }  // namespace
 }  // namespace brigade::metrics
