@@ -124,8 +124,7 @@ TEST_F(ReporterTest, SumsUpAtTheEnd) {
   reporter->finish({.steps = 25,
                     .tokens = 51200,
                     .seconds = 62.0,
-                    .next_command = "brigade train --config=next.toml",
-                    .checkpoint = ""});
+                    .next_command = "brigade train --config=next.toml"});
   const std::string text = console_.str();
   EXPECT_THAT(text, HasSubstr("done: 25 steps, 51,200 tokens in 0:01:02 (826 tokens/s)\n"));
   EXPECT_THAT(text, HasSubstr("best loss: 2.50000 at step 25\n"));
@@ -143,7 +142,7 @@ TEST_F(ReporterTest, GoesOnWithAFullDiskAndWarnsOnce) {
   }
   const std::unique_ptr<Reporter> reporter = open();
   run_steps(*reporter);
-  reporter->finish({.steps = 25, .tokens = 1, .seconds = 1, .next_command = "", .checkpoint = ""});
+  reporter->finish({.steps = 25, .tokens = 1, .seconds = 1});
   EXPECT_EQ(count(console_.str(), "warning: could not write"), 1);
   EXPECT_THAT(console_.str(), HasSubstr("No space left on device"));
   EXPECT_EQ(count(console_.str(), "step: "), 4);
