@@ -191,10 +191,10 @@ class Run final : public RankWork {
 
 }  // namespace
 
-Result<void> run_rank(const config::RunConfig& config,
-                      const launch::RankIdentity& who,
-                      const Prepare& prepare) {
-  return with_world(config, who, std::make_unique<Run>(config, who, prepare));
+Result<launch::RunEnd> run_rank(const config::RunConfig& config,
+                                const launch::RankIdentity& who,
+                                const Prepare& prepare) {
+  return launch::finished(with_world(config, who, std::make_unique<Run>(config, who, prepare)));
 }
 
 }  // namespace brigade::loop
