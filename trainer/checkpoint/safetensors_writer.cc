@@ -2,26 +2,19 @@
 #include "trainer/checkpoint/safetensors_writer.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <set>
+#include <string_view>
 #include <unistd.h>
-
-#include <nlohmann/json.hpp>
 
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
+#include "trainer/checkpoint/output_file.h"
 #include "trainer/checkpoint/safetensors_header.h"
+#include "trainer/checkpoint/safetensors_header_writer.h"
 
 namespace brigade::checkpoint {
 namespace {
-
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump();
-}
 
 uint64_t bytes_of(const TensorToWrite& tensor) {
   uint64_t bits = bits_of(tensor.type);
@@ -32,165 +25,59 @@ uint64_t bytes_of(const TensorToWrite& tensor) {
   return bits / 8;
 }
 
-std::vector<const TensorToWrite*> in_file_order(std::span<const TensorToWrite> tensors) {
-  std::vector<const TensorToWrite*> order;
+struct Entry {
+  EntryToWrite header;
+  std::span<const std::byte> bytes;
+};
+
+std::vector<Entry> in_file_order(std::span<const TensorToWrite> tensors) {
+  std::vector<Entry> entries;
   std::set<std::string_view> names = {kMetadataKey};
   for (const TensorToWrite& tensor : tensors) {
     BRIGADE_CHECK(names.insert(tensor.name).second, tensor.name);
     BRIGADE_CHECK(tensor.bytes.size() == bytes_of(tensor), tensor.name, tensor.bytes.size());
-    order.push_back(&tensor);
+    entries.push_back(
+        {{tensor.name, tensor.type, tensor.shape, tensor.bytes.size()}, tensor.bytes});
   }
-  std::sort(order.begin(), order.end(), [](const TensorToWrite* a, const TensorToWrite* b) {
-    return a->type != b->type ? a->type > b->type : a->name < b->name;
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return comes_before(a.header, b.header);
   });
-  return order;
+  return entries;
 }
 
-/// The length and the padded header. Throws where a name is not UTF-8.
-std::string header_of(const std::vector<const TensorToWrite*>& order,
-                      const std::map<std::string, std::string>& metadata) {
-  std::vector<std::string> entries;
-  if (!metadata.empty()) {
-    std::vector<std::string> pairs;
-    for (const auto& [key, value] : metadata) {
-      pairs.push_back(quoted(key) + ":" + quoted(value));
+Result<void> write_all(OutputFile& file,
+                       const std::string& header,
+                       const std::vector<Entry>& entries) {
+  Result<void> written = file.write(std::as_bytes(std::span(header)));
+  for (const Entry& entry : entries) {
+    if (written) {
+      written = file.write(entry.bytes);
     }
-    entries.push_back(concat(quoted(kMetadataKey), ":{", join(pairs, ","), "}"));
   }
-  uint64_t begin = 0;
-  for (const TensorToWrite* tensor : order) {
-    const uint64_t end = begin + tensor->bytes.size();
-    entries.push_back(concat(quoted(tensor->name),
-                             R"(:{"dtype":")",
-                             tensor->type,
-                             R"(","shape":[)",
-                             join(tensor->shape, ","),
-                             R"(],"data_offsets":[)",
-                             begin,
-                             ",",
-                             end,
-                             "]}"));
-    begin = end;
-  }
-  std::string json = "{" + join(entries, ",") + "}";
-  json.resize((json.size() + 7) / 8 * 8, ' ');
-  std::string length;
-  for (size_t byte = 0; byte < kLengthBytes; ++byte) {
-    length += static_cast<char>(json.size() >> (8 * byte) & 0xff);
-  }
-  return length + json;
+  return written;
 }
-
-/// A file under a name of its own, gone unless published.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& target)
-      : target_(target), path_(concat(target, ".tmp.", ::getpid())) {}
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    if (descriptor_ >= 0) {
-      ::close(descriptor_);
-    }
-    if (exists_) {
-      ::unlink(path_.c_str());
-    }
-  }
-
-  Result<void> create() {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    exists_ = descriptor_ >= 0;
-    return exists_ ? Result<void>() : error("cannot be created");
-  }
-
-  Result<void> write(const void* data, size_t size) {
-    const char* next = static_cast<const char*>(data);
-    while (size > 0) {
-      const ssize_t done = ::write(descriptor_, next, size);
-      if (done < 0 && errno == EINTR) {
-        continue;
-      }
-      if (done < 0) {
-        return error("cannot be written");
-      }
-      next += done;
-      size -= static_cast<size_t>(done);
-    }
-    return {};
-  }
-
-  Result<void> publish() {
-    if (::fsync(descriptor_) != 0) {
-      return error("cannot be flushed to the disk");
-    }
-    // close() reports what some network file systems found out late.
-    if (::close(std::exchange(descriptor_, -1)) != 0) {
-      return error("cannot be closed");
-    }
-    if (std::rename(path_.c_str(), target_.c_str()) != 0) {
-      return error("cannot be renamed");
-    }
-    exists_ = false;
-    return flush_folder();
-  }
-
- private:
-  tl::unexpected<Error> error(const char* what) const {
-    const int number = errno;
-    return fail(ErrorCode::kIo, concat(target_, " ", what, ": ", std::strerror(number)));
-  }
-
-  /// Without it a crash may forget the rename.
-  Result<void> flush_folder() const {
-    const std::string folder = std::filesystem::path(target_).parent_path().string();
-    const int descriptor =
-        ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) {
-      return error("is in a folder that cannot be opened");
-    }
-    const bool flushed = ::fsync(descriptor) == 0;
-    const auto result = flushed ? Result<void>() : error("is in a folder that cannot be flushed");
-    ::close(descriptor);
-    return result;
-  }
-
-  std::string target_;
-  std::string path_;
-  int descriptor_ = -1;
-  bool exists_ = false;
-};
 
 }  // namespace
 
 Result<void> write_safetensors(const std::string& path,
                                std::span<const TensorToWrite> tensors,
                                const std::map<std::string, std::string>& metadata) {
-  const std::vector<const TensorToWrite*> order = in_file_order(tensors);
-  std::string header;
-  try {
-    header = header_of(order, metadata);
-  } catch (const nlohmann::json::exception& error) {
-    return fail(ErrorCode::kData, concat(path, ": a name is not UTF-8: ", error.what()));
+  const std::vector<Entry> entries = in_file_order(tensors);
+  std::vector<EntryToWrite> headers;
+  for (const Entry& entry : entries) {
+    headers.push_back(entry.header);
   }
-  if (header.size() - kLengthBytes > kMaxHeaderBytes) {
-    return fail(ErrorCode::kData,
-                concat(path,
-                       ": expected a header of at most ",
-                       kMaxHeaderBytes,
-                       " bytes; it would have ",
-                       header.size() - kLengthBytes));
+  const Result<std::string> header = safetensors_header(headers, metadata);
+  if (!header) {
+    return fail(ErrorCode::kData, concat(path, ": ", header.error().text));
   }
-  TemporaryFile file(path);
-  Result<void> result = file.create();
-  if (result) {
-    result = file.write(header.data(), header.size());
+  Result<OutputFile> file = OutputFile::create(concat(path, ".tmp.", ::getpid()));
+  if (!file) {
+    return fail(file.error());
   }
-  for (const TensorToWrite* tensor : order) {
-    if (result) {
-      result = file.write(tensor->bytes.data(), tensor->bytes.size());
-    }
-  }
-  return result ? file.publish() : result;
+  return write_all(*file, *header, entries)
+      .and_then([&] { return file->finish_as(path); })
+      .and_then([&] { return flush_folder(std::filesystem::path(path).parent_path().string()); });
 }
 
 }  // namespace brigade::checkpoint
