@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The rules of failing_disk.h as the preloaded object sees them. Uses the system's own calls alone,
-/// since the C library's are what it stands in front of.
+/// The rules of failing_disk.h as the preloaded object sees them. Uses no call that it stands in
+/// front of.
 #pragma once
 
 #include <atomic>
