@@ -28,10 +28,10 @@ class RankCheckpoints {
     of_rank_[world.rank()] = std::move(opened);
   }
 
-  void resumed_step(loop::Trainer& trainer, collective::World& world, int64_t to) {
+  void after_step(loop::Trainer& trainer, collective::World& world, int64_t to) {
     std::unique_ptr<loop::Checkpoints>& mine = at(world.rank());
     const bool ends = trainer.counters().step == to;
-    value_or_throw(mine->resumed_step(ends));
+    value_or_throw(mine->after_step(ends));
     if (ends) {
       value_or_throw(mine->finish());
       mine.reset();  // before the world that it talks through
@@ -67,12 +67,12 @@ Outcome leg(Trial trial,
     }
     checkpoints->begin(trainer, world, from);
   };
-  trial.resumed_step = [=, before = trial.resumed_step](loop::Trainer& trainer,
-                                                        collective::World& world) {
+  trial.after_step = [=, before = trial.after_step](loop::Trainer& trainer,
+                                                    collective::World& world) {
     if (before) {
       before(trainer, world);
     }
-    checkpoints->resumed_step(trainer, world, to);
+    checkpoints->after_step(trainer, world, to);
   };
   return train(trial, source, to - from);
 }

@@ -170,8 +170,8 @@ Outcome run_rank(const Trial& trial,
       break;
     }
     outcome.steps.push_back(*std::move(report));
-    if (trial.resumed_step) {
-      trial.resumed_step(trainer, world);
+    if (trial.after_step) {
+      trial.after_step(trainer, world);
     }
   }
   return outcome;

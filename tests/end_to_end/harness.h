@@ -32,7 +32,7 @@ struct Trial {
   /// Called on each rank before its first step.
   std::function<void(loop::Trainer& trainer, collective::World& world)> prepare;
   /// Called on each rank after each step.
-  std::function<void(loop::Trainer& trainer, collective::World& world)> resumed_step = nullptr;
+  std::function<void(loop::Trainer& trainer, collective::World& world)> after_step = nullptr;
   const char* recipe = testing::kSmallRecipe;
 };
 

@@ -127,7 +127,7 @@ TEST(MixedPrecision, KeepsMastersThatBf16CouldNotHold) {
 int64_t bytes_of(const Settings& settings) {
   int64_t bytes = 0;
   Trial trial = trial_of({.shard = 2}, kTiny + settings);
-  trial.resumed_step = [&](loop::Trainer& trainer, collective::World& world) {
+  trial.after_step = [&](loop::Trainer& trainer, collective::World& world) {
     if (world.rank() == 0) {
       bytes = trainer.program().ledger().bytes();
     }

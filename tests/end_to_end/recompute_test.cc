@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(EndToEnd,
 int64_t forward_sums(const Settings& settings) {
   int64_t sums = 0;
   Trial counted = trial(kLlama, {.tp = 2}, settings + Settings{"training.microbatch_size=4"});
-  counted.resumed_step = [&](loop::Trainer& trainer, collective::World& world) {
+  counted.after_step = [&](loop::Trainer& trainer, collective::World& world) {
     if (world.rank() == 0) {
       sums = std::ranges::count_if(
           trainer.program().ledger().entries(), [](const tensor::LedgerEntry& entry) {

@@ -30,7 +30,7 @@ Held run(const Degrees& degrees, int64_t below, const Settings& settings) {
   Held held;
   Trial trial = trial_of(
       degrees, kRecipe + settings + Settings{concat("parallelism.fsdp_replicate_below=", below)});
-  trial.resumed_step = [&](loop::Trainer& trainer, collective::World& world) {
+  trial.after_step = [&](loop::Trainer& trainer, collective::World& world) {
     if (world.rank() == 0) {
       held.weights = trainer.parameters().weight_bytes();
       held.moved = trainer.program().ledger().bytes();

@@ -93,7 +93,7 @@ class Watch {
         }
       });
     };
-    trial.resumed_step = [this](loop::Trainer& trainer, collective::World&) {
+    trial.after_step = [this](loop::Trainer& trainer, collective::World&) {
       note(trainer, weights_, &zero::ParameterSet::stored_weight);
     };
   }

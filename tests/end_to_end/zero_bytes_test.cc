@@ -94,7 +94,7 @@ std::vector<RankBytes> measure(const Degrees& degrees, const Settings& settings)
   std::vector<RankBytes> ranks(static_cast<size_t>(degrees.ranks()));
   std::mutex mutex;
   Trial trial = trial_of(degrees, settings);
-  trial.resumed_step = [&](loop::Trainer& trainer, collective::World& world) {
+  trial.after_step = [&](loop::Trainer& trainer, collective::World& world) {
     tensor::Program& program = trainer.program();
     const int64_t sent = program.group({"dp_shard"}).bytes_sent();
     const int64_t to_replicas = program.group({"dp_replicate"}).bytes_sent();
