@@ -112,7 +112,7 @@ TEST_F(CheckpointStop, AFileStopsARunAndIsRemoved) {
   const Run run = running();
   std::ofstream{metrics::stop_file_path(run_folder())};
   expect_stopped(run, "STOP");
-  EXPECT_FALSE(metrics::has_stop_file(run_folder()));
+  EXPECT_FALSE(metrics::stop_file_is_there(run_folder()));
 }
 
 TEST_F(CheckpointStop, ASingleRankStopsToo) {

@@ -17,8 +17,8 @@ namespace {
 /// Rank 0's log holds this run alone, or all of it when it goes on. The launcher, whose file the
 /// others' logs are, decides the same for them.
 LineFile::Begin log_begin(const ReporterOptions& options) {
-  return options.rank == 0 && options.after_step == 0 ? LineFile::Begin::kEmpty
-                                                      : LineFile::Begin::kAppend;
+  return options.rank == 0 && options.resumed_step == 0 ? LineFile::Begin::kEmpty
+                                                        : LineFile::Begin::kAppend;
 }
 
 std::string loss_text(double loss) {
@@ -49,8 +49,8 @@ Reporter::Reporter(const config::RunConfig& config, ReporterOptions options)
            options_.rank,
            log_begin(options_),
            warning_) {
-  if (options_.after_step > 0) {
-    log_.info(concat("the run goes on from step ", options_.after_step));
+  if (options_.resumed_step > 0) {
+    log_.info(concat("the run goes on from step ", options_.resumed_step));
   }
   if (speaks()) {
     write_run_facts(config_, options_.versions, warning_);
@@ -60,10 +60,10 @@ Reporter::Reporter(const config::RunConfig& config, ReporterOptions options)
 }
 
 std::unique_ptr<LineFile> Reporter::record_file(const std::string& path) {
-  if (options_.after_step == 0) {
+  if (options_.resumed_step == 0) {
     return std::make_unique<LineFile>(path, warning_);
   }
-  keep_earlier_records(path, options_.after_step, warning_);
+  keep_earlier_records(path, options_.resumed_step, warning_);
   return std::make_unique<LineFile>(path, warning_, LineFile::Begin::kAppend);
 }
 
@@ -87,7 +87,7 @@ void Reporter::step(const StepRecord& record) {
   }
   const double left = seconds_left(record);
   const int64_t total = config_.training.steps;
-  const bool shown = record.step == options_.after_step + 1 || record.step == total ||
+  const bool shown = record.step == options_.resumed_step + 1 || record.step == total ||
                      record.skipped || record.step % config_.metrics.log_freq == 0;
   if (shown) {
     print(step_line(record, total, left, colour_));
@@ -145,7 +145,7 @@ void Reporter::finish(const Summary& summary) {
 
 /// From the mean of the steps after the first, which warms everything up.
 double Reporter::seconds_left(const StepRecord& record) {
-  if (measured_steps_ == 1 && record.step == options_.after_step + 2) {
+  if (measured_steps_ == 1 && record.step == options_.resumed_step + 2) {
     measured_ms_ = 0;
     measured_steps_ = 0;
   }

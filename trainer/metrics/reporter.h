@@ -29,7 +29,7 @@ struct ReporterOptions {
   std::ostream* console = nullptr;  ///< of rank 0; empty: stdout
   std::optional<bool> terminal;     ///< colour and bar; empty: whether stdout is one
   Versions versions = base_versions();
-  int64_t after_step = 0;  ///< the checkpoint's that the run goes on from; 0: it begins
+  int64_t resumed_step = 0;  ///< the checkpoint's that the run goes on from; 0: it begins
 };
 
 /// Thread safety: one thread, except log(), which any may use.

@@ -79,7 +79,7 @@ std::string stop_file_path(const std::string& folder) {
   return concat(folder, "/STOP");
 }
 
-bool has_stop_file(const std::string& folder) {
+bool stop_file_is_there(const std::string& folder) {
   return access(stop_file_path(folder).c_str(), F_OK) == 0;
 }
 

@@ -28,9 +28,9 @@ class ReporterTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::unique_ptr<Reporter> open(int rank = 0, bool terminal = false, int64_t after_step = 0) {
+  std::unique_ptr<Reporter> open(int rank = 0, bool terminal = false, int64_t resumed_step = 0) {
     Result<std::unique_ptr<Reporter>> reporter =
-        Reporter::open(config_, {rank, &console_, terminal, {{"brigade", "test"}}, after_step});
+        Reporter::open(config_, {rank, &console_, terminal, {{"brigade", "test"}}, resumed_step});
     EXPECT_TRUE(reporter) << (reporter ? "" : reporter.error().text);
     return std::move(*reporter);
   }
@@ -204,18 +204,18 @@ TEST_F(ReporterTest, SumsUpWhatStoppedEarly) {
 TEST_F(ReporterTest, TheStopFileIsThereUntilItIsTaken) {
   const std::string run = config_.job.dump_folder;
   std::filesystem::create_directories(run);
-  EXPECT_FALSE(has_stop_file(run));
+  EXPECT_FALSE(stop_file_is_there(run));
   EXPECT_TRUE(take_stop_file(run));
   std::ofstream{stop_file_path(run)};
-  EXPECT_TRUE(has_stop_file(run));
+  EXPECT_TRUE(stop_file_is_there(run));
   EXPECT_TRUE(take_stop_file(run));
-  EXPECT_FALSE(has_stop_file(run));
+  EXPECT_FALSE(stop_file_is_there(run));
 }
 
 TEST_F(ReporterTest, SaysWhenTheStopFileStays) {
   const std::string run = config_.job.dump_folder;
   std::filesystem::create_directories(stop_file_path(run) + "/full");
-  EXPECT_TRUE(has_stop_file(run));
+  EXPECT_TRUE(stop_file_is_there(run));
   const Result<void> taken = take_stop_file(run);
   ASSERT_FALSE(taken);
   EXPECT_THAT(taken.error().text, HasSubstr("will stop the next run too"));
