@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/checkpoint_process.h"
+#include "tests/support/signal_process.h"
 
 namespace brigade::end_to_end {
 namespace {
@@ -64,7 +65,7 @@ TEST_F(CheckpointKill, R033AtRandomMomentsTheNewestWholeOneIsFoundAndTheCurveSta
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
     const pid_t victim = random() % 2 == 0 ? run->pid() : run->rank(static_cast<int>(random() % 2));
     ASSERT_GT(victim, 0);
-    kill(victim, SIGKILL);
+    testing::signal_process(victim, SIGKILL);
     run_until_killed(run);
     if (i > 0) {
       expect_went_on_from(newest);

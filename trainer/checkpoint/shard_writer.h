@@ -3,7 +3,8 @@
 ///
 ///   Result<Manifest> record = write_shard(staging, "rank-00003.safetensors", 3, boxes);
 ///
-/// Checksums are taken as the bytes go by. Extra memory: the header and its record, and a block where
+/// Checksums are taken as the bytes go by. Extra memory: the header and its record, and a block
+/// where
 /// the stored type is another.
 #pragma once
 

@@ -30,8 +30,8 @@ TEST(Gpt2Activations, AreWhatTheOpsKeepWithDropout) {
 }
 
 TEST(Gpt2Activations, AreWhatTheOpsKeepInBf16) {
-  testing::expect_stated_activations(
-      Gpt2Model(model_with(0.0)), {.batch = 3, .sequence = 70, .dtype = DType::kBFloat16});
+  testing::expect_stated_activations(Gpt2Model(model_with(0.0)),
+                                     {.batch = 3, .sequence = 70, .dtype = DType::kBFloat16});
 }
 
 TEST(Gpt2Activations, AreWhatTheOpsKeepOnTensorRanks) {

@@ -39,8 +39,8 @@ TEST(LlamaActivations, AreWhatTheOpsKeepOfLongSequences) {
 }
 
 TEST(LlamaActivations, AreWhatTheOpsKeepInBf16) {
-  testing::expect_stated_activations(
-      LlamaModel(kOdd), {.batch = 3, .sequence = 70, .dtype = DType::kBFloat16});
+  testing::expect_stated_activations(LlamaModel(kOdd),
+                                     {.batch = 3, .sequence = 70, .dtype = DType::kBFloat16});
 }
 
 TEST(LlamaActivations, InputAndProductsAreLessThanAll) {

@@ -15,6 +15,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "tests/support/signal_process.h"
 #include "trainer/launch/failure_report.h"
 #include "trainer/launch/rank_identity.h"
 #include "trainer/launch/stop_signals.h"
@@ -290,7 +291,7 @@ void Spawn::start_launcher(const std::string& role, std::chrono::milliseconds st
 int Spawn::launcher_code() {
   int status = 0;
   if (!comes_true([&] { return waitpid(launcher_, &status, WNOHANG) == launcher_; })) {
-    kill(launcher_, SIGKILL);
+    testing::signal_process(launcher_, SIGKILL);
     waitpid(launcher_, &status, 0);
     return -1;
   }

@@ -14,6 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/signal_process.h"
+
 namespace brigade::launch {
 namespace {
 
@@ -40,12 +42,12 @@ class Child {
   ~Child() {
     close(pipe_[0]);
     if (pid_ > 0) {
-      ::kill(pid_, SIGKILL);
+      testing::signal_process(pid_, SIGKILL);
       waitpid(pid_, nullptr, 0);
     }
   }
 
-  void kill(int number) const { ::kill(pid_, number); }
+  void kill(int number) const { testing::signal_process(pid_, number); }
   pid_t pid() const { return pid_; }
 
   /// The next number that it tells; -1: none within a limit, or it is gone.
