@@ -156,15 +156,15 @@ ManifestFile file_of(const json& value, size_t index) {
 /// The bytes of the whole tensor.
 /// Throws where the number does not fit.
 uint64_t bytes_of(const std::string& name, ElementType type, const sharding::Shape& shape) {
-  int64_t bits = static_cast<int64_t>(bits_of(type));
+  auto bits = static_cast<int64_t>(bits_of(type));
+  if (bits % 8 != 0) {
+    wrong("tensor ", name, ": elements of type ", type, " are no whole bytes");
+  }
   const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
   for (const int64_t size : shape) {
     if (!empty && __builtin_mul_overflow(bits, size, &bits)) {
       wrong("tensor ", name, ": [", join(shape), "] has more bytes than can be counted");
     }
-  }
-  if (bits % 8 != 0) {
-    wrong("tensor ", name, ": elements of type ", type, " are no whole bytes");
   }
   return empty ? 0 : static_cast<uint64_t>(bits) / 8;
 }
