@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 TEST_F(Spawn, R051PassesOnAnInterruptAndLeavesNobody) {
   start_launcher("hang");
-  kill(launcher_, SIGINT);
+  signal(launcher_, SIGINT);
   EXPECT_EQ(launcher_code(), 130);
   EXPECT_TRUE(ranks_are_gone());
 }
@@ -25,7 +25,7 @@ TEST_F(Spawn, R051PassesOnAnInterruptAndLeavesNobody) {
 TEST_F(Spawn, R052WaitsForRanksThatSaveAndSaysSo) {
   for (const int number : {SIGTERM, SIGUSR1}) {
     start_launcher("save_when_told", 20s);
-    kill(launcher_, number);
+    signal(launcher_, number);
     EXPECT_EQ(launcher_code(), 75);
     EXPECT_EQ(launcher_console(),
               "brigade: stopped by " + signal_name(number) + ", checkpoint saved\n");
@@ -36,20 +36,20 @@ TEST_F(Spawn, R052WaitsForRanksThatSaveAndSaysSo) {
 
 TEST_F(Spawn, R052OneWishMayReachLauncherAndRanks) {
   start_launcher("save_when_told", 20s);
-  kill(pids_[2], SIGTERM);
+  signal(pids_.at(2), SIGTERM);
   std::this_thread::sleep_for(300ms);
-  kill(launcher_, SIGTERM);
-  kill(launcher_, SIGTERM);  // as `timeout` does
-  kill(pids_[0], SIGTERM);
+  signal(launcher_, SIGTERM);
+  signal(launcher_, SIGTERM);  // as `timeout` does
+  signal(pids_.at(0), SIGTERM);
   EXPECT_EQ(launcher_code(), 75);
   EXPECT_EQ(launcher_console(), "brigade: stopped by SIGTERM, checkpoint saved\n");
 }
 
 TEST_F(Spawn, R052ASecondWishEndsRanksThatSave) {
   start_launcher("save_for_long", 20s);
-  kill(launcher_, SIGTERM);
+  signal(launcher_, SIGTERM);
   std::this_thread::sleep_for(kSignalEcho + 100ms);
-  kill(launcher_, SIGTERM);
+  signal(launcher_, SIGTERM);
   EXPECT_EQ(launcher_code(), 143);
   EXPECT_EQ(launcher_console(), "brigade: stopped by SIGTERM\n");
   EXPECT_TRUE(ranks_are_gone());
@@ -57,21 +57,21 @@ TEST_F(Spawn, R052ASecondWishEndsRanksThatSave) {
 
 TEST_F(Spawn, SaysWhenARunWasDoneAnyway) {
   start_launcher("finish_when_told", 20s);
-  kill(launcher_, SIGUSR1);
+  signal(launcher_, SIGUSR1);
   EXPECT_EQ(launcher_code(), 0);
   EXPECT_EQ(launcher_console(), "brigade: stopped by SIGUSR1 when all was done\n");
 }
 
 TEST_F(Spawn, AnInterruptDoesNotWaitForASave) {
   start_launcher("save_when_told", 20s);
-  kill(launcher_, SIGINT);
+  signal(launcher_, SIGINT);
   EXPECT_EQ(launcher_code(), 130);
   EXPECT_EQ(launcher_console(), "brigade: stopped by SIGINT\n");
 }
 
 TEST_F(Spawn, PrintsWhyARankCouldNotSave) {
   start_launcher("cannot_save", 20s);
-  kill(launcher_, SIGTERM);
+  signal(launcher_, SIGTERM);
   EXPECT_EQ(launcher_code(), 1);
   EXPECT_EQ(
       launcher_console(),
@@ -81,7 +81,7 @@ TEST_F(Spawn, PrintsWhyARankCouldNotSave) {
 TEST_F(Spawn, R052ARankThatIsToldAloneIsNoFailure) {
   start_launcher("save_when_told", 20s);
   for (const pid_t pid : pids_) {
-    kill(pid, SIGTERM);
+    signal(pid, SIGTERM);
   }
   EXPECT_EQ(launcher_code(), 75);
   EXPECT_EQ(launcher_console(), "");
@@ -94,22 +94,22 @@ TEST_F(Spawn, EndsRanksThatOnlyNoteSignalsWhenAnotherFails) {
 
 TEST_F(Spawn, R051PassesOnATerminationAndKillsTheDeaf) {
   start_launcher("hang_deaf");
-  kill(launcher_, SIGTERM);
+  signal(launcher_, SIGTERM);
   EXPECT_EQ(launcher_code(), 143);
   EXPECT_TRUE(ranks_are_gone());
 }
 
 TEST_F(Spawn, R051KillsAtTheSecondInterrupt) {
   start_launcher("hang_deaf");
-  kill(launcher_, SIGINT);
-  kill(launcher_, SIGINT);  // may arrive as one; then the grace ends it
+  signal(launcher_, SIGINT);
+  signal(launcher_, SIGINT);  // may arrive as one; then the grace ends it
   EXPECT_EQ(launcher_code(), 130);
   EXPECT_TRUE(ranks_are_gone());
 }
 
 TEST_F(Spawn, R051RanksDieWithAKilledLauncher) {
   start_launcher("hang_deaf");
-  kill(launcher_, SIGKILL);
+  signal(launcher_, SIGKILL);
   EXPECT_EQ(launcher_code(), 128 + SIGKILL);
   EXPECT_TRUE(ranks_are_gone());
 }
