@@ -107,14 +107,15 @@ TEST_F(CheckpointDisk, AFolderThatMayNotBeWrittenIsRefusedBeforeTheFirstStep) {
   EXPECT_THAT(records(), IsEmpty());
 }
 
-// The rename, the flush of a published folder and the removal of old ones come after the point at
-// which the new checkpoint is there.
 TEST_F(CheckpointDisk, R042AFailureToRemoveOldOnesLeavesTheNewOne) {
   Settings settings = saving(kDp2, 3);
   settings.emplace_back("checkpoint.keep_latest_k=1");
-  train_with({{.calls = "rename|remove", .path = "step-1", .error = EIO}}, settings);
-  ASSERT_THAT(whole_steps(), ::testing::Not(IsEmpty()));
-  EXPECT_GE(whole_steps().front(), 2);
+  for (const std::string path : {"/step-1 -> ", "/.step-1.purging"}) {
+    std::filesystem::remove_all(run_folder());
+    train_with({{.calls = "rename|remove", .path = path, .error = EIO}}, settings);
+    ASSERT_THAT(whole_steps(), ::testing::Not(IsEmpty()));
+    EXPECT_GE(whole_steps().front(), 2);
+  }
 }
 
 }  // namespace

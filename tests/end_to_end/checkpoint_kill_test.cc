@@ -10,7 +10,6 @@
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/checkpoint_process.h"
-#include "tests/support/signal_process.h"
 
 namespace brigade::end_to_end {
 namespace {
@@ -63,9 +62,9 @@ TEST_F(CheckpointKill, R033AtRandomMomentsTheNewestWholeOneIsFoundAndTheCurveSta
     const auto goes_on = [&] { return !steps().empty() && steps().front() > newest; };
     ASSERT_TRUE(testing::comes_true(goes_on)) << run->console();
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
-    const pid_t victim = random() % 2 == 0 ? run->pid() : run->rank(static_cast<int>(random() % 2));
-    ASSERT_GT(victim, 0);
-    testing::signal_process(victim, SIGKILL);
+    const bool all = random() % 2 == 0;
+    const auto rank = static_cast<int>(random() % 2);
+    ASSERT_TRUE(all ? run->signal(SIGKILL) : run->signal_rank(rank, SIGKILL));
     run_until_killed(run);
     if (i > 0) {
       expect_went_on_from(newest);

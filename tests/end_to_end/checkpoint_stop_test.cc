@@ -10,7 +10,6 @@
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/checkpoint_process.h"
-#include "tests/support/signal_process.h"
 #include "trainer/metrics/run_folder.h"
 
 namespace brigade::end_to_end {
@@ -62,7 +61,7 @@ class CheckpointStop : public CheckpointProcessTest {
 TEST_F(CheckpointStop, R052ASignalToOneWorkerStopsAllAtOneStep) {
   std::mt19937 random(52);
   const Run run = running();
-  testing::signal_process(run->rank(static_cast<int>(random() % 4)), SIGTERM);
+  ASSERT_TRUE(run->signal_rank(static_cast<int>(random() % 4), SIGTERM));
   expect_stopped(run, "SIGTERM");
 }
 
@@ -71,11 +70,12 @@ TEST_F(CheckpointStop, R052SignalsToAllAtDifferentTimesStopAllAtOneStep) {
   for (const Settings& more : {Settings{}, Settings{"checkpoint.async_mode=async"}}) {
     const Run run = running(more);
     std::vector<std::thread> hands;
-    std::vector<pid_t> pids = {run->rank(0), run->rank(1), run->rank(2), run->rank(3)};
-    for (const pid_t pid : pids) {
+    for (int rank = 0; rank < 4; ++rank) {
+      const pid_t pid = run->rank(rank);
+      ASSERT_GT(pid, 0);
       hands.emplace_back([pid, delay = std::chrono::milliseconds(random() % 300)] {
         std::this_thread::sleep_for(delay);
-        testing::signal_process(pid, SIGTERM);
+        kill(pid, SIGTERM);
       });
     }
     for (std::thread& hand : hands) {
@@ -88,13 +88,13 @@ TEST_F(CheckpointStop, R052SignalsToAllAtDifferentTimesStopAllAtOneStep) {
 
 TEST_F(CheckpointStop, R052ASignalToTheLauncherStopsAll) {
   const Run run = running();
-  testing::signal_process(run->pid(), SIGTERM);
+  ASSERT_TRUE(run->signal(SIGTERM));
   expect_stopped(run, "brigade: stopped by SIGTERM, checkpoint saved");
 }
 
 TEST_F(CheckpointStop, R038ASignalStopsARunThatSavesInTheBackground) {
   const Run run = running({"checkpoint.async_mode=async", "checkpoint.interval=1"});
-  testing::signal_process(run->pid(), SIGUSR1);
+  ASSERT_TRUE(run->signal(SIGUSR1));
   EXPECT_EQ(run->wait(10s), 75);
   console_ = run->console();
   EXPECT_TRUE(run->all_gone());
@@ -120,14 +120,14 @@ TEST_F(CheckpointStop, ASingleRankStopsToo) {
   const Run run = running(
       {"parallelism.data_parallel_shard_degree=1", "parallelism.pipeline_parallel_degree=1"});
   EXPECT_EQ(run->processes().size(), 1U);
-  testing::signal_process(run->pid(), SIGTERM);
+  ASSERT_TRUE(run->signal(SIGTERM));
   EXPECT_EQ(run->wait(10s), 75);
   EXPECT_EQ(whole_steps().front(), static_cast<int64_t>(records().size()));
 }
 
 TEST_F(CheckpointStop, WithoutCheckpointsASignalEndsARunAsBefore) {
   const Run run = running({"checkpoint.enable=false"});
-  testing::signal_process(run->pid(), SIGTERM);
+  ASSERT_TRUE(run->signal(SIGTERM));
   EXPECT_EQ(run->wait(10s), 143);
   EXPECT_THAT(run->console(), Not(HasSubstr("saved")));
 }
@@ -136,7 +136,7 @@ TEST_F(CheckpointStop, ARunThatCannotSaveSaysWhy) {
   const Run run =
       start_with({{.calls = "write", .path = ".saving/rank-00002", .error = ENOSPC}}, settings());
   ASSERT_TRUE(reaches(run, 3)) << run->console();
-  testing::signal_process(run->pid(), SIGTERM);
+  ASSERT_TRUE(run->signal(SIGTERM));
   EXPECT_EQ(run->wait(10s), 1);
   EXPECT_TRUE(run->all_gone());
   EXPECT_THAT(last_line(run->console()), HasSubstr("rank 2 of 4 failed: "));

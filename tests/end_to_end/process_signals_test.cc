@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/train_process.h"
-#include "tests/support/signal_process.h"
 
 namespace brigade::end_to_end {
 namespace {
@@ -31,7 +30,7 @@ class ProcessSignals : public TrainProcessTest {
 
   /// Stops one rank: the others soon wait for it inside a collective.
   void block_the_others() {
-    testing::signal_process(run_->rank(3), SIGSTOP);
+    ASSERT_TRUE(run_->signal_rank(3, SIGSTOP));
     size_t before = 0;
     ASSERT_TRUE(testing::comes_true([&] {
       const bool still = before > 0 && records().size() == before;
@@ -45,37 +44,37 @@ class ProcessSignals : public TrainProcessTest {
 };
 
 TEST_F(ProcessSignals, R051AnInterruptOfTheGroupStopsAll) {
-  kill(-run_->pid(), SIGINT);
+  ASSERT_TRUE(run_->signal_group(SIGINT));
   expect_end(130);
   EXPECT_EQ(last_line(console_), "brigade: stopped by SIGINT");
 }
 
 TEST_F(ProcessSignals, R051ATerminationOfTheLauncherStopsAll) {
-  testing::signal_process(run_->pid(), SIGTERM);
+  ASSERT_TRUE(run_->signal(SIGTERM));
   expect_end(143);
   EXPECT_EQ(last_line(console_), "brigade: stopped by SIGTERM");
 }
 
 TEST_F(ProcessSignals, R051TwoInterruptsStopAll) {
-  kill(-run_->pid(), SIGINT);
-  kill(-run_->pid(), SIGINT);
+  ASSERT_TRUE(run_->signal_group(SIGINT));
+  ASSERT_TRUE(run_->signal_group(SIGINT));
   expect_end(130);
 }
 
 TEST_F(ProcessSignals, R051AKilledLauncherLeavesNobody) {
-  testing::signal_process(run_->pid(), SIGKILL);
+  ASSERT_TRUE(run_->signal(SIGKILL));
   expect_end(137);
 }
 
 TEST_F(ProcessSignals, R051RanksThatWaitForAPeerStopToo) {
   block_the_others();
-  kill(-run_->pid(), SIGINT);
+  ASSERT_TRUE(run_->signal_group(SIGINT));
   expect_end(130);
 }
 
 TEST_F(ProcessSignals, R051RanksThatWaitForAPeerDieWithAKilledLauncher) {
   block_the_others();
-  testing::signal_process(run_->pid(), SIGKILL);
+  ASSERT_TRUE(run_->signal(SIGKILL));
   expect_end(137);
 }
 

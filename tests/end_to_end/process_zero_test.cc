@@ -10,7 +10,6 @@
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/train_process.h"
-#include "tests/support/signal_process.h"
 
 namespace brigade::end_to_end {
 namespace {
@@ -98,7 +97,7 @@ TEST_F(ProcessZeroFailures, R049ARankThatIsKilledAtStageThreeIsNamedLastAndOnce)
     const std::string ranks = std::to_string(layout.shard * layout.pipeline);
     const Run run = start(endless(settings_of(layout)));
     ASSERT_TRUE(reaches(run, 3)) << run->console();
-    testing::signal_process(run->rank(victim), SIGKILL);
+    ASSERT_TRUE(run->signal_rank(victim, SIGKILL));
     const std::optional<int> code = run->wait(10s);
     console_ = run->console();
     ASSERT_TRUE(code.has_value()) << "still runs";

@@ -165,6 +165,21 @@ pid_t CommandRun::rank(int rank) const {
   return found == all.end() ? -1 : *found;
 }
 
+bool CommandRun::signal(int number) {
+  reap(WNOHANG);
+  return !code_ && pid_ > 0 && kill(pid_, number) == 0;
+}
+
+bool CommandRun::signal_group(int number) {
+  reap(WNOHANG);
+  return !code_ && pid_ > 0 && kill(-pid_, number) == 0;
+}
+
+bool CommandRun::signal_rank(int rank, int number) const {
+  const pid_t pid = this->rank(rank);
+  return pid > 0 && kill(pid, number) == 0;
+}
+
 bool CommandRun::all_gone() const {
   return comes_true([this] { return processes().empty(); }, std::chrono::seconds(5));
 }

@@ -4,7 +4,7 @@
 ///   CommandRun run({.command = {BRIGADE_EXECUTABLE, "train", ...},
 ///                   .console = folder + "/console"});
 ///   ASSERT_TRUE(comes_true([&] { return run.rank(3) > 0; }));
-///   testing::signal_process(run.rank(3), SIGKILL);
+///   ASSERT_TRUE(run.signal_rank(3, SIGKILL));
 ///   EXPECT_EQ(run.wait(10s), 137);
 ///   EXPECT_TRUE(run.all_gone());
 ///
@@ -19,8 +19,6 @@
 #include <string>
 #include <sys/types.h>
 #include <vector>
-
-#include "tests/support/signal_process.h"
 
 namespace brigade::testing {
 
@@ -58,6 +56,12 @@ class CommandRun {
 
   /// The descendant that was told to be rank `rank`; -1 when there is none yet, or no more.
   pid_t rank(int rank) const;
+
+  /// Sends a signal to the program, its process group, or a rank. False, and nobody gets it, when
+  /// there is no such process (any more): kill() would take a pid of -1 for everybody.
+  [[nodiscard]] bool signal(int number);
+  [[nodiscard]] bool signal_group(int number);
+  [[nodiscard]] bool signal_rank(int rank, int number) const;
 
   /// Whether no process is left, or none is after a moment: the kernel takes one to end them.
   bool all_gone() const;

@@ -119,10 +119,10 @@ void act(LiveRule& live, const Attempt& attempt, Verdict& verdict) {
     wait(rule.delay_ms);
   }
   if (rule.kill != Kill::kNobody) {
-    const pid_t pid = rule.kill == Kill::kCaller ? getpid() : getppid();
-    if (pid > 1) {  // a parent may be gone already
-      kill(pid, SIGKILL);
+    if (rule.kill == Kill::kCaller || getppid() == 1) {
+      raise(SIGKILL);
     }
+    kill(getppid(), SIGKILL);
     wait(60'000);  // a parent's end is this process's too, in a moment
   }
   if (rule.throws) {

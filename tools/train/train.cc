@@ -14,6 +14,7 @@
 #include "trainer/data/sources.h"
 #include "trainer/launch/failure_report.h"
 #include "trainer/launch/spawn.h"
+#include "trainer/launch/stop_signals.h"
 #include "trainer/metrics/run_folder.h"
 
 namespace brigade::train {
@@ -119,7 +120,11 @@ int start_ranks(const std::vector<std::string>& command_line,
     options.stop_grace = std::chrono::seconds(config.comm.train_timeout_seconds) +
                          std::chrono::seconds(config.checkpoint.save_timeout_seconds);
   }
-  return launch::spawn(ranks, command_line, options);
+  const int code = launch::spawn(ranks, command_line, options);
+  if (code == launch::kExitStoppedEarly) {
+    launch::StopSignals().stay();  // this process may be the last that is told to stop
+  }
+  return code;
 }
 
 int run(const std::vector<std::string>& command_line,

@@ -51,6 +51,8 @@ void note(int number, siginfo_t* info, void* /*context*/) {
 
 std::mutex listeners_mutex;
 int listeners = 0;
+bool installed = false;
+bool stays = false;
 std::array<struct sigaction, kNumbers.size()> old_actions = {};
 
 }  // namespace
@@ -60,7 +62,15 @@ StopSignals::StopSignals() {
   if (listeners++ > 0) {
     return;
   }
+  first_signal = 0;
+  parent_asked = false;
+  others_asked = false;
   parent = getppid();
+  stays = false;
+  if (installed) {
+    return;
+  }
+  installed = true;
   struct sigaction action = {};
   action.sa_sigaction = note;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
@@ -75,19 +85,22 @@ StopSignals::StopSignals() {
 
 StopSignals::~StopSignals() {
   const std::lock_guard lock(listeners_mutex);
-  if (--listeners > 0) {
+  if (--listeners > 0 || stays) {
     return;
   }
   for (size_t i = 0; i < kNumbers.size(); ++i) {
     sigaction(kNumbers[i], &old_actions[i], nullptr);
   }
-  first_signal = 0;
-  parent_asked = false;
-  others_asked = false;
+  installed = false;
 }
 
 int StopSignals::requested() const {
   return first_signal;
+}
+
+void StopSignals::stay() const {
+  const std::lock_guard lock(listeners_mutex);
+  stays = true;
 }
 
 std::string signal_name(int number) {

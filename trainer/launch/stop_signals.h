@@ -32,6 +32,10 @@ class StopSignals {
 
   /// SIGTERM or SIGUSR1, whichever came first; 0: none. Costs a load.
   int requested() const;
+
+  /// The ranks have agreed to stop: listens until the process ends, also without this object. A
+  /// signal that was sent to all may reach this process last, when nothing is left to ask of it.
+  void stay() const;
 };
 
 /// "SIGTERM"; "signal 77" for one without a name.

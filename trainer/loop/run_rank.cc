@@ -259,6 +259,7 @@ class Run final : public RankWork {
     stopped_by_ = stopped_by_file_
                       ? concat("the file ", metrics::stop_file_path(config_.job.dump_folder))
                       : launch::signal_name(static_cast<int>(wish));
+    stop_->stay();
     reporter_->say(concat("stopping after step ", step_, ", as ", stopped_by_, " asks"));
   }
 

@@ -288,8 +288,16 @@ void Spawn::start_launcher(const std::string& role, std::chrono::milliseconds st
   }
 }
 
+void Spawn::signal(pid_t pid, int number) {
+  ASSERT_GT(pid, 0);
+  kill(pid, number);
+}
+
 int Spawn::launcher_code() {
   int status = 0;
+  if (launcher_ <= 0) {
+    return -1;
+  }
   if (!comes_true([&] { return waitpid(launcher_, &status, WNOHANG) == launcher_; })) {
     testing::signal_process(launcher_, SIGKILL);
     waitpid(launcher_, &status, 0);

@@ -36,6 +36,8 @@ class Spawn : public ::testing::Test {
   /// A launcher process over three ranks that play `role`; returns when all of them run.
   void start_launcher(const std::string& role,
                       std::chrono::milliseconds stop_grace = std::chrono::milliseconds(500));
+  /// Fails the test where there is no such process: to kill(), -1 is everybody.
+  static void signal(pid_t pid, int number);
   /// The launcher's exit code, 128 + signal, or -1 when it does not end.
   int launcher_code();
   std::string launcher_console() const;

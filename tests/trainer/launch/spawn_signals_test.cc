@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/signal_process.h"
 #include "tests/trainer/launch/spawn_ranks.h"
 #include "trainer/launch/stop_signals.h"
 
@@ -18,7 +17,7 @@ using ::testing::HasSubstr;
 
 TEST_F(Spawn, R051PassesOnAnInterruptAndLeavesNobody) {
   start_launcher("hang");
-  testing::signal_process(launcher_, SIGINT);
+  signal(launcher_, SIGINT);
   EXPECT_EQ(launcher_code(), 130);
   EXPECT_TRUE(ranks_are_gone());
 }
@@ -26,7 +25,7 @@ TEST_F(Spawn, R051PassesOnAnInterruptAndLeavesNobody) {
 TEST_F(Spawn, R052WaitsForRanksThatSaveAndSaysSo) {
   for (const int number : {SIGTERM, SIGUSR1}) {
     start_launcher("save_when_told", 20s);
-    testing::signal_process(launcher_, number);
+    signal(launcher_, number);
     EXPECT_EQ(launcher_code(), 75);
     EXPECT_EQ(launcher_console(),
               "brigade: stopped by " + signal_name(number) + ", checkpoint saved\n");
@@ -37,20 +36,20 @@ TEST_F(Spawn, R052WaitsForRanksThatSaveAndSaysSo) {
 
 TEST_F(Spawn, R052OneWishMayReachLauncherAndRanks) {
   start_launcher("save_when_told", 20s);
-  testing::signal_process(pids_[2], SIGTERM);
+  signal(pids_.at(2), SIGTERM);
   std::this_thread::sleep_for(300ms);
-  testing::signal_process(launcher_, SIGTERM);
-  testing::signal_process(launcher_, SIGTERM);  // as `timeout` does
-  testing::signal_process(pids_[0], SIGTERM);
+  signal(launcher_, SIGTERM);
+  signal(launcher_, SIGTERM);  // as `timeout` does
+  signal(pids_.at(0), SIGTERM);
   EXPECT_EQ(launcher_code(), 75);
   EXPECT_EQ(launcher_console(), "brigade: stopped by SIGTERM, checkpoint saved\n");
 }
 
 TEST_F(Spawn, R052ASecondWishEndsRanksThatSave) {
   start_launcher("save_for_long", 20s);
-  testing::signal_process(launcher_, SIGTERM);
+  signal(launcher_, SIGTERM);
   std::this_thread::sleep_for(kSignalEcho + 100ms);
-  testing::signal_process(launcher_, SIGTERM);
+  signal(launcher_, SIGTERM);
   EXPECT_EQ(launcher_code(), 143);
   EXPECT_EQ(launcher_console(), "brigade: stopped by SIGTERM\n");
   EXPECT_TRUE(ranks_are_gone());
@@ -58,21 +57,21 @@ TEST_F(Spawn, R052ASecondWishEndsRanksThatSave) {
 
 TEST_F(Spawn, SaysWhenARunWasDoneAnyway) {
   start_launcher("finish_when_told", 20s);
-  testing::signal_process(launcher_, SIGUSR1);
+  signal(launcher_, SIGUSR1);
   EXPECT_EQ(launcher_code(), 0);
   EXPECT_EQ(launcher_console(), "brigade: stopped by SIGUSR1 when all was done\n");
 }
 
 TEST_F(Spawn, AnInterruptDoesNotWaitForASave) {
   start_launcher("save_when_told", 20s);
-  testing::signal_process(launcher_, SIGINT);
+  signal(launcher_, SIGINT);
   EXPECT_EQ(launcher_code(), 130);
   EXPECT_EQ(launcher_console(), "brigade: stopped by SIGINT\n");
 }
 
 TEST_F(Spawn, PrintsWhyARankCouldNotSave) {
   start_launcher("cannot_save", 20s);
-  testing::signal_process(launcher_, SIGTERM);
+  signal(launcher_, SIGTERM);
   EXPECT_EQ(launcher_code(), 1);
   EXPECT_EQ(
       launcher_console(),
@@ -82,7 +81,7 @@ TEST_F(Spawn, PrintsWhyARankCouldNotSave) {
 TEST_F(Spawn, R052ARankThatIsToldAloneIsNoFailure) {
   start_launcher("save_when_told", 20s);
   for (const pid_t pid : pids_) {
-    testing::signal_process(pid, SIGTERM);
+    signal(pid, SIGTERM);
   }
   EXPECT_EQ(launcher_code(), 75);
   EXPECT_EQ(launcher_console(), "");
@@ -95,22 +94,22 @@ TEST_F(Spawn, EndsRanksThatOnlyNoteSignalsWhenAnotherFails) {
 
 TEST_F(Spawn, R051PassesOnATerminationAndKillsTheDeaf) {
   start_launcher("hang_deaf");
-  testing::signal_process(launcher_, SIGTERM);
+  signal(launcher_, SIGTERM);
   EXPECT_EQ(launcher_code(), 143);
   EXPECT_TRUE(ranks_are_gone());
 }
 
 TEST_F(Spawn, R051KillsAtTheSecondInterrupt) {
   start_launcher("hang_deaf");
-  testing::signal_process(launcher_, SIGINT);
-  testing::signal_process(launcher_, SIGINT);  // may arrive as one; then the grace ends it
+  signal(launcher_, SIGINT);
+  signal(launcher_, SIGINT);  // may arrive as one; then the grace ends it
   EXPECT_EQ(launcher_code(), 130);
   EXPECT_TRUE(ranks_are_gone());
 }
 
 TEST_F(Spawn, R051RanksDieWithAKilledLauncher) {
   start_launcher("hang_deaf");
-  testing::signal_process(launcher_, SIGKILL);
+  signal(launcher_, SIGKILL);
   EXPECT_EQ(launcher_code(), 128 + SIGKILL);
   EXPECT_TRUE(ranks_are_gone());
 }

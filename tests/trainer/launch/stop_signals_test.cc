@@ -14,8 +14,6 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/signal_process.h"
-
 namespace brigade::launch {
 namespace {
 
@@ -42,12 +40,15 @@ class Child {
   ~Child() {
     close(pipe_[0]);
     if (pid_ > 0) {
-      testing::signal_process(pid_, SIGKILL);
+      ::kill(pid_, SIGKILL);
       waitpid(pid_, nullptr, 0);
     }
   }
 
-  void kill(int number) const { testing::signal_process(pid_, number); }
+  void kill(int number) const {
+    ASSERT_GT(pid_, 0);
+    ::kill(pid_, number);
+  }
   pid_t pid() const { return pid_; }
 
   /// The next number that it tells; -1: none within a limit, or it is gone.
@@ -214,6 +215,26 @@ TEST(StopSignals, AreAsBeforeWhenNobodyListensAnyMore) {
     return 0;
   });
   EXPECT_EQ(child.code(), 143);
+}
+
+TEST(StopSignals, R052StayWhenTheProcessIsLeaving) {
+  Child child([](const auto& tell) {
+    {
+      const StopSignals signals;  // another rank was asked
+      signals.stay();
+    }
+    raise(SIGTERM);
+    tell(1);
+    const StopSignals again;
+    tell(again.requested() + 1);
+    raise(SIGUSR1);
+    tell(again.requested());
+    return 75;
+  });
+  EXPECT_EQ(child.told(), 1);
+  EXPECT_EQ(child.told(), 1);
+  EXPECT_EQ(child.told(), SIGUSR1);
+  EXPECT_EQ(child.code(), 75);
 }
 
 TEST(StopSignals, HaveNames) {
