@@ -195,4 +195,14 @@ Result<void> SafetensorsFile::read_box(const TensorView& view,
   return {};
 }
 
+void SafetensorsFile::forget(const TensorView& view) const {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const auto offset = static_cast<size_t>(view.bytes.data() - mapped_.data());
+  const size_t begin = offset / page * page;
+  // Advice: nothing is lost when it is not taken.
+  ::madvise(const_cast<std::byte*>(mapped_.data()) + begin,
+            offset + view.bytes.size() - begin,
+            MADV_DONTNEED);
+}
+
 }  // namespace brigade::checkpoint

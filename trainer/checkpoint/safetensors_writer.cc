@@ -23,7 +23,7 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
 
-uint64_t bytes_of(const TensorToWrite& tensor) {
+uint64_t bytes_of(const TensorPlan& tensor) {
   uint64_t bits = bits_of(tensor.type);
   for (const uint64_t size : tensor.shape) {
     bits *= size;
@@ -32,22 +32,21 @@ uint64_t bytes_of(const TensorToWrite& tensor) {
   return bits / 8;
 }
 
-std::vector<const TensorToWrite*> in_file_order(std::span<const TensorToWrite> tensors) {
-  std::vector<const TensorToWrite*> order;
+std::vector<const TensorPlan*> in_file_order(std::span<const TensorPlan> tensors) {
+  std::vector<const TensorPlan*> order;
   std::set<std::string_view> names = {kMetadataKey};
-  for (const TensorToWrite& tensor : tensors) {
+  for (const TensorPlan& tensor : tensors) {
     BRIGADE_CHECK(names.insert(tensor.name).second, tensor.name);
-    BRIGADE_CHECK(tensor.bytes.size() == bytes_of(tensor), tensor.name, tensor.bytes.size());
     order.push_back(&tensor);
   }
-  std::sort(order.begin(), order.end(), [](const TensorToWrite* a, const TensorToWrite* b) {
+  std::sort(order.begin(), order.end(), [](const TensorPlan* a, const TensorPlan* b) {
     return a->type != b->type ? a->type > b->type : a->name < b->name;
   });
   return order;
 }
 
 /// The length and the padded header. Throws where a name is not UTF-8.
-std::string header_of(const std::vector<const TensorToWrite*>& order,
+std::string header_of(const std::vector<const TensorPlan*>& order,
                       const std::map<std::string, std::string>& metadata) {
   std::vector<std::string> entries;
   if (!metadata.empty()) {
@@ -58,8 +57,8 @@ std::string header_of(const std::vector<const TensorToWrite*>& order,
     entries.push_back(concat(quoted(kMetadataKey), ":{", join(pairs, ","), "}"));
   }
   uint64_t begin = 0;
-  for (const TensorToWrite* tensor : order) {
-    const uint64_t end = begin + tensor->bytes.size();
+  for (const TensorPlan* tensor : order) {
+    const uint64_t end = begin + bytes_of(*tensor);
     entries.push_back(concat(quoted(tensor->name),
                              R"(:{"dtype":")",
                              tensor->type,
@@ -160,12 +159,45 @@ class TemporaryFile {
   bool exists_ = false;
 };
 
+/// Writes one tensor as it is produced.
+Result<void> write_tensor(TemporaryFile& file,
+                          const TensorPlan& tensor,
+                          const ProduceTensor& produce) {
+  uint64_t written = 0;
+  const Result<void> done =
+      produce(tensor, [&file, &written](std::span<const std::byte> bytes) -> Result<void> {
+        written += bytes.size();
+        return file.write(bytes.data(), bytes.size());
+      });
+  BRIGADE_CHECK(!done || written == bytes_of(tensor), tensor.name, written, bytes_of(tensor));
+  return done;
+}
+
 }  // namespace
 
 Result<void> write_safetensors(const std::string& path,
                                std::span<const TensorToWrite> tensors,
                                const std::map<std::string, std::string>& metadata) {
-  const std::vector<const TensorToWrite*> order = in_file_order(tensors);
+  std::vector<TensorPlan> plans;
+  std::map<std::string_view, std::span<const std::byte>> bytes;
+  for (const TensorToWrite& tensor : tensors) {
+    plans.push_back({tensor.name, tensor.type, tensor.shape});
+    bytes.emplace(tensor.name, tensor.bytes);
+  }
+  return stream_safetensors(
+      path,
+      plans,
+      [&bytes](const TensorPlan& plan, const AppendBytes& append) {
+        return append(bytes.at(plan.name));
+      },
+      metadata);
+}
+
+Result<void> stream_safetensors(const std::string& path,
+                                std::span<const TensorPlan> tensors,
+                                const ProduceTensor& produce,
+                                const std::map<std::string, std::string>& metadata) {
+  const std::vector<const TensorPlan*> order = in_file_order(tensors);
   std::string header;
   try {
     header = header_of(order, metadata);
@@ -185,9 +217,9 @@ Result<void> write_safetensors(const std::string& path,
   if (result) {
     result = file.write(header.data(), header.size());
   }
-  for (const TensorToWrite* tensor : order) {
+  for (const TensorPlan* tensor : order) {
     if (result) {
-      result = file.write(tensor->bytes.data(), tensor->bytes.size());
+      result = write_tensor(file, *tensor, produce);
     }
   }
   return result ? file.publish() : result;
