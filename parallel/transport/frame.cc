@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "parallel/base/crc32c.h"
 #include "parallel/base/text.h"
 
 namespace brigade::transport {
@@ -11,20 +12,6 @@ namespace {
 
 constexpr uint32_t kMagic = 0x44475242U;  // "BRGD" as it lies in the stream
 constexpr size_t kChecksumAt = 36;
-
-constexpr std::array<uint32_t, 256> make_crc_table() {
-  std::array<uint32_t, 256> table = {};
-  for (uint32_t i = 0; i < 256; ++i) {
-    uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) {
-      crc = (crc >> 1) ^ ((crc & 1U) != 0 ? 0x82f63b78U : 0U);
-    }
-    table[i] = crc;
-  }
-  return table;
-}
-
-constexpr std::array<uint32_t, 256> kCrcTable = make_crc_table();
 
 template <class T>
 void put(std::span<std::byte> out, size_t at, T value) {
@@ -48,14 +35,6 @@ bool known(uint8_t type) {
 }
 
 }  // namespace
-
-uint32_t crc32c(std::span<const std::byte> bytes) {
-  uint32_t crc = 0xffffffffU;
-  for (const std::byte byte : bytes) {
-    crc = (crc >> 8) ^ kCrcTable[(crc ^ std::to_integer<uint32_t>(byte)) & 0xffU];
-  }
-  return ~crc;
-}
 
 uint64_t max_length(FrameType type) {
   switch (type) {

@@ -51,9 +51,6 @@ std::array<std::byte, kHeaderBytes> encode(const Frame& frame);
 /// are checked before anybody sees the frame.
 Result<Frame> decode(std::span<const std::byte, kHeaderBytes> header);
 
-/// CRC-32C (Castagnoli).
-uint32_t crc32c(std::span<const std::byte> bytes);
-
 /// A payload of text, cut to what `type` may carry.
 std::vector<std::byte> text_payload(FrameType type, const std::string& text);
 std::string payload_text(std::span<const std::byte> payload);

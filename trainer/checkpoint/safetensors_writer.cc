@@ -2,11 +2,6 @@
 #include "trainer/checkpoint/safetensors_writer.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fcntl.h>
-#include <filesystem>
 #include <set>
 #include <unistd.h>
 
@@ -14,6 +9,7 @@
 
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
+#include "trainer/checkpoint/output_file.h"
 #include "trainer/checkpoint/safetensors_header.h"
 
 namespace brigade::checkpoint {
@@ -80,94 +76,22 @@ std::string header_of(const std::vector<const TensorPlan*>& order,
   return length + json;
 }
 
-/// A file under a name of its own, gone unless published.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& target)
-      : target_(target), path_(concat(target, ".tmp.", ::getpid())) {}
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    if (descriptor_ >= 0) {
-      ::close(descriptor_);
-    }
-    if (exists_) {
-      ::unlink(path_.c_str());
-    }
-  }
-
-  Result<void> create() {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    exists_ = descriptor_ >= 0;
-    return exists_ ? Result<void>() : error("cannot be created");
-  }
-
-  Result<void> write(const void* data, size_t size) {
-    const char* next = static_cast<const char*>(data);
-    while (size > 0) {
-      const ssize_t done = ::write(descriptor_, next, size);
-      if (done < 0 && errno == EINTR) {
-        continue;
-      }
-      if (done < 0) {
-        return error("cannot be written");
-      }
-      next += done;
-      size -= static_cast<size_t>(done);
-    }
-    return {};
-  }
-
-  Result<void> publish() {
-    if (::fsync(descriptor_) != 0) {
-      return error("cannot be flushed to the disk");
-    }
-    // close() reports what some network file systems found out late.
-    if (::close(std::exchange(descriptor_, -1)) != 0) {
-      return error("cannot be closed");
-    }
-    if (std::rename(path_.c_str(), target_.c_str()) != 0) {
-      return error("cannot be renamed");
-    }
-    exists_ = false;
-    return flush_folder();
-  }
-
- private:
-  tl::unexpected<Error> error(const char* what) const {
-    const int number = errno;
-    return fail(ErrorCode::kIo, concat(target_, " ", what, ": ", std::strerror(number)));
-  }
-
-  /// Without it a crash may forget the rename.
-  Result<void> flush_folder() const {
-    const std::string folder = std::filesystem::path(target_).parent_path().string();
-    const int descriptor =
-        ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) {
-      return error("is in a folder that cannot be opened");
-    }
-    const bool flushed = ::fsync(descriptor) == 0;
-    const auto result = flushed ? Result<void>() : error("is in a folder that cannot be flushed");
-    ::close(descriptor);
-    return result;
-  }
-
-  std::string target_;
-  std::string path_;
-  int descriptor_ = -1;
-  bool exists_ = false;
-};
+/// A file under a name of its own, which a run that died may have left.
+Result<OutputFile> create_beside(const std::string& target) {
+  const std::string path = concat(target, ".tmp.", ::getpid());
+  ::unlink(path.c_str());
+  return OutputFile::create(path, target);
+}
 
 /// Writes one tensor as it is produced.
-Result<void> write_tensor(TemporaryFile& file,
+Result<void> write_tensor(OutputFile& file,
                           const TensorPlan& tensor,
                           const ProduceTensor& produce) {
   uint64_t written = 0;
   const Result<void> done =
       produce(tensor, [&file, &written](std::span<const std::byte> bytes) -> Result<void> {
         written += bytes.size();
-        return file.write(bytes.data(), bytes.size());
+        return file.write(bytes);
       });
   BRIGADE_CHECK(!done || written == bytes_of(tensor), tensor.name, written, bytes_of(tensor));
   return done;
@@ -212,17 +136,17 @@ Result<void> stream_safetensors(const std::string& path,
                        " bytes; it would have ",
                        header.size() - kLengthBytes));
   }
-  TemporaryFile file(path);
-  Result<void> result = file.create();
-  if (result) {
-    result = file.write(header.data(), header.size());
+  Result<OutputFile> file = create_beside(path);
+  if (!file) {
+    return fail(file.error());
   }
+  Result<void> result = file->write(header);
   for (const TensorPlan* tensor : order) {
     if (result) {
-      result = write_tensor(file, *tensor, produce);
+      result = write_tensor(*file, *tensor, produce);
     }
   }
-  return result ? file.publish() : result;
+  return result ? file->finish_as(path) : result;
 }
 
 }  // namespace brigade::checkpoint

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <unistd.h>
@@ -12,21 +11,12 @@
 #include <vector>
 
 #include "parallel/base/text.h"
+#include "trainer/checkpoint/output_file.h"
 
 namespace brigade::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
-
-tl::unexpected<Error> io_error(const std::string& path, const char* what) {
-  const int number = errno;
-  return fail(ErrorCode::kIo, concat(path, " ", what, ": ", std::strerror(number)));
-}
-
-fs::path parent_of(const std::string& path) {
-  const fs::path parent = fs::path(path).parent_path();
-  return parent.empty() ? fs::path(".") : parent;
-}
 
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
@@ -36,21 +26,6 @@ std::vector<std::string> names_in(const std::string& folder) {
   }
   std::sort(names.begin(), names.end());
   return names;
-}
-
-Result<void> write_all(int descriptor, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t done = ::write(descriptor, text.data(), text.size());
-    if (done < 0 && errno == EINTR) {
-      continue;
-    }
-    if (done < 0) {
-      return io_error(path, "cannot be written");
-    }
-    text.remove_prefix(static_cast<size_t>(done));
-  }
-  return ::fsync(descriptor) == 0 ? Result<void>()
-                                  : io_error(path, "cannot be flushed to the disk");
 }
 
 }  // namespace
@@ -64,7 +39,7 @@ Result<StagedFolder> StagedFolder::begin(const std::string& target) {
   if (name.empty() || name == "." || name == "..") {
     return fail(ErrorCode::kUsage, concat("expected the path of a folder; found \"", target, '"'));
   }
-  const std::string path = parent_of(place) / concat('.', name, ".saving");
+  const std::string path = fs::path(folder_of(place)) / concat('.', name, ".saving");
   std::error_code error;
   fs::remove_all(path, error);
   fs::create_directories(path, error);
@@ -99,9 +74,9 @@ Result<void> StagedFolder::publish() {
     path_.clear();
   }
   if (failed != 0) {
-    return io_error(target_, "cannot be renamed to");
+    return system_error(target_, "cannot be renamed to");
   }
-  return flush_folder(parent_of(target_));
+  return flush_folder(folder_of(target_));
 }
 
 Result<void> StagedFolder::publish_into(const std::string& last,
@@ -113,7 +88,7 @@ Result<void> StagedFolder::publish_into(const std::string& last,
     const std::string from = fs::path(path_) / name;
     const std::string to = fs::path(target_) / name;
     if (std::rename(from.c_str(), to.c_str()) != 0) {
-      return io_error(to, "cannot be renamed to");
+      return system_error(to, "cannot be renamed to");
     }
   }
   if (Result<void> flushed = flush_folder(target_); !flushed) {
@@ -123,34 +98,19 @@ Result<void> StagedFolder::publish_into(const std::string& last,
     const std::string path = fs::path(target_) / name;
     const bool fresh = std::find(names.begin(), names.end(), name) != names.end();
     if (!fresh && stale(name) && ::unlink(path.c_str()) != 0) {
-      return io_error(path, "cannot be removed");
+      return system_error(path, "cannot be removed");
     }
   }
   return flush_folder(target_);
 }
 
-Result<void> flush_folder(const std::string& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) {
-    return io_error(folder, "cannot be opened");
-  }
-  const auto result = ::fsync(descriptor) == 0
-                          ? Result<void>()
-                          : Result<void>(io_error(folder, "cannot be flushed to the disk"));
-  ::close(descriptor);
-  return result;
-}
-
 Result<void> write_text_file(const std::string& path, std::string_view text) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) {
-    return io_error(path, "cannot be created");
+  Result<OutputFile> file = OutputFile::create(path);
+  if (!file) {
+    return fail(std::move(file.error()));
   }
-  Result<void> done = write_all(descriptor, text, path);
-  if (::close(descriptor) != 0 && done) {
-    done = io_error(path, "cannot be closed");
-  }
-  return done;
+  Result<void> done = file->write(text);
+  return done ? file->finish() : done;
 }
 
 }  // namespace brigade::checkpoint

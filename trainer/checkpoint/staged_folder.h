@@ -43,10 +43,7 @@ class StagedFolder {
   std::string path_;
 };
 
-/// Errors: kIo when `folder` cannot be flushed to the disk.
-Result<void> flush_folder(const std::string& folder);
-
-/// Writes a text file and flushes it to the disk.
+/// Writes a text file, which must not exist yet, and flushes it to the disk.
 /// Errors: kIo.
 Result<void> write_text_file(const std::string& path, std::string_view text);
 
