@@ -4,6 +4,7 @@
 
 #include "tools/bench/bench.h"
 #include "tools/cli/dispatch.h"
+#include "tools/convert/convert.h"
 #include "tools/explain/explain.h"
 #include "tools/train/train.h"
 #include "trainer/loop/run_rank.h"
@@ -23,6 +24,11 @@ int main(int argc, char** argv) {
        "time what a recipe does",
        [](const Arguments& arguments) {
          return brigade::bench::run(arguments, std::cout, std::cerr);
+       }},
+      {"convert",
+       "move weights between checkpoints and Hugging Face folders",
+       [](const Arguments& arguments) {
+         return brigade::convert::convert(arguments, std::cout, std::cerr);
        }},
       {"explain",
        "say what a recipe will do and why",

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "parallel/base/text.h"
+#include "trainer/checkpoint/folder_entry.h"
 
 namespace brigade::checkpoint {
 namespace {
@@ -145,7 +146,7 @@ ManifestFile file_of(const json& value, size_t index) {
     wrong("file ",
           index,
           ": its name has to be that of a file in the folder itself, and is ",
-          json(file.name).dump(-1, ' ', true, json::error_handler_t::replace));
+          shown_name(file.name));
   }
   if (file.header_bytes > file.bytes) {
     wrong("file ", file.name, ": a header of ", file.header_bytes, " bytes in ", file.bytes);
@@ -347,11 +348,6 @@ json parse(std::string_view text) {
 }
 
 }  // namespace
-
-bool is_plain_name(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." &&
-         name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
-}
 
 Result<Manifest> read_manifest(std::string_view text) {
   try {

@@ -11,19 +11,18 @@
 #include "parallel/base/text.h"
 
 namespace brigade::checkpoint {
-namespace {
 
-tl::unexpected<Error> error(const std::string& path, const char* what) {
+tl::unexpected<Error> system_error(std::string_view path, std::string_view what) {
   const int number = errno;
   return fail(ErrorCode::kIo, concat(path, " ", what, ": ", std::strerror(number)));
 }
 
-}  // namespace
-
 Result<OutputFile> OutputFile::create(std::string path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // Not O_TRUNC: it would follow a link to somebody's file.
+  ::unlink(path.c_str());
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0) {
-    return error(path, "cannot be created");
+    return system_error(path, "cannot be created");
   }
   return OutputFile(std::move(path), descriptor);
 }
@@ -45,7 +44,7 @@ Result<void> OutputFile::write(std::span<const std::byte> bytes) {
       continue;
     }
     if (done < 0) {
-      return error(path_, "cannot be written");
+      return system_error(path_, "cannot be written");
     }
     bytes = bytes.subspan(static_cast<size_t>(done));
   }
@@ -54,11 +53,11 @@ Result<void> OutputFile::write(std::span<const std::byte> bytes) {
 
 Result<void> OutputFile::finish() {
   if (::fsync(descriptor_) != 0) {
-    return error(path_, "cannot be flushed to the disk");
+    return system_error(path_, "cannot be flushed to the disk");
   }
   // close() reports what some network file systems found out late.
   if (::close(std::exchange(descriptor_, -1)) != 0) {
-    const Result<void> failed = error(path_, "cannot be closed");
+    const Result<void> failed = system_error(path_, "cannot be closed");
     ::unlink(path_.c_str());
     return failed;
   }
@@ -70,7 +69,7 @@ Result<void> OutputFile::finish_as(const std::string& path) {
     return finished;
   }
   if (std::rename(path_.c_str(), path.c_str()) != 0) {
-    const Result<void> failed = error(path, "cannot be renamed");
+    const Result<void> failed = system_error(path, "cannot be renamed");
     ::unlink(path_.c_str());
     return failed;
   }
@@ -81,10 +80,11 @@ Result<void> flush_folder(const std::string& folder) {
   const std::string path = folder.empty() ? "." : folder;
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) {
-    return error(path, "cannot be opened");
+    return system_error(path, "cannot be opened");
   }
-  const Result<void> flushed =
-      ::fsync(descriptor) == 0 ? Result<void>() : error(path, "cannot be flushed to the disk");
+  const Result<void> flushed = ::fsync(descriptor) == 0
+                                   ? Result<void>()
+                                   : system_error(path, "cannot be flushed to the disk");
   ::close(descriptor);
   return flushed;
 }

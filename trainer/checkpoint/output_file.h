@@ -18,7 +18,7 @@ namespace brigade::checkpoint {
 /// Thread safety: belongs to one thread.
 class OutputFile {
  public:
-  /// A new, empty file in the place of what had the name.
+  /// A new, empty file in the place of what had the name; of a link, not of what it points to.
   static Result<OutputFile> create(std::string path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
@@ -40,6 +40,9 @@ class OutputFile {
 
 /// Brings the names in a folder to the disk; "" is the current one.
 Result<void> flush_folder(const std::string& folder);
+
+/// "PATH WHAT: No space left on device" (errno's words) as kIo.
+tl::unexpected<Error> system_error(std::string_view path, std::string_view what);
 
 /// A whole file of `text`, on the disk; its name is not flushed.
 Result<void> write_durably(const std::string& path, std::string_view text);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/checkpoint/safetensors.h"
 
-#include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,16 +10,12 @@
 
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
+#include "trainer/checkpoint/output_file.h"
 
 namespace brigade::checkpoint {
 namespace {
 
 using Bytes = std::span<const std::byte>;
-
-tl::unexpected<Error> io_error(const std::string& path, const char* what) {
-  const int number = errno;
-  return fail(ErrorCode::kIo, concat(path, " ", what, ": ", std::strerror(number)));
-}
 
 void unmap(Bytes mapped) {
   if (!mapped.empty()) {
@@ -32,7 +27,7 @@ void unmap(Bytes mapped) {
 Result<Bytes> map(int descriptor, const std::string& path) {
   struct stat status = {};
   if (::fstat(descriptor, &status) != 0) {
-    return io_error(path, "has a size that cannot be read");
+    return system_error(path, "has a size that cannot be read");
   }
   if (!S_ISREG(status.st_mode)) {
     return fail(ErrorCode::kIo, path + " is not a file");
@@ -43,7 +38,7 @@ Result<Bytes> map(int descriptor, const std::string& path) {
   }
   void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (address == MAP_FAILED) {
-    return io_error(path, "cannot be mapped");
+    return system_error(path, "cannot be mapped");
   }
   return Bytes(static_cast<const std::byte*>(address), size);
 }
@@ -109,7 +104,7 @@ bool TensorView::is_aligned() const {
 Result<SafetensorsFile> SafetensorsFile::open(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
-    return io_error(path, "cannot be opened");
+    return system_error(path, "cannot be opened");
   }
   const auto mapped = map(descriptor, path);
   ::close(descriptor);  // the mapping keeps the file
@@ -193,6 +188,16 @@ Result<void> SafetensorsFile::read_box(const TensorView& view,
   BRIGADE_CHECK(out.size() == bytes, view.name, out.size(), bytes);
   BoxCopy(view, box).run(out);
   return {};
+}
+
+void SafetensorsFile::forget(const TensorView& view) const {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const auto offset = static_cast<size_t>(view.bytes.data() - mapped_.data());
+  const size_t begin = offset / page * page;
+  // Advice: nothing is lost when it is not taken.
+  ::madvise(const_cast<std::byte*>(mapped_.data()) + begin,
+            offset + view.bytes.size() - begin,
+            MADV_DONTNEED);
 }
 
 }  // namespace brigade::checkpoint

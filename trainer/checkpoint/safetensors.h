@@ -58,6 +58,10 @@ class SafetensorsFile {
                         const sharding::Box& box,
                         std::span<std::byte> out) const;
 
+  /// Gives back the memory that pages of a view take after they were read; a later look reads them
+  /// from the disk again.
+  void forget(const TensorView& view) const;
+
  private:
   SafetensorsFile(std::string path, std::span<const std::byte> mapped, SafetensorsHeader header);
 

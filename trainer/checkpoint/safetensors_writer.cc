@@ -16,7 +16,7 @@
 namespace brigade::checkpoint {
 namespace {
 
-uint64_t bytes_of(const TensorToWrite& tensor) {
+uint64_t bytes_of(const TensorPlan& tensor) {
   uint64_t bits = bits_of(tensor.type);
   for (const uint64_t size : tensor.shape) {
     bits *= size;
@@ -25,36 +25,29 @@ uint64_t bytes_of(const TensorToWrite& tensor) {
   return bits / 8;
 }
 
-struct Entry {
-  EntryToWrite header;
-  std::span<const std::byte> bytes;
-};
-
-std::vector<Entry> in_file_order(std::span<const TensorToWrite> tensors) {
-  std::vector<Entry> entries;
+std::vector<EntryToWrite> in_file_order(std::span<const TensorPlan> tensors) {
+  std::vector<EntryToWrite> entries;
   std::set<std::string_view> names = {kMetadataKey};
-  for (const TensorToWrite& tensor : tensors) {
+  for (const TensorPlan& tensor : tensors) {
     BRIGADE_CHECK(names.insert(tensor.name).second, tensor.name);
-    BRIGADE_CHECK(tensor.bytes.size() == bytes_of(tensor), tensor.name, tensor.bytes.size());
-    entries.push_back(
-        {{tensor.name, tensor.type, tensor.shape, tensor.bytes.size()}, tensor.bytes});
+    entries.push_back({tensor.name, tensor.type, tensor.shape, bytes_of(tensor)});
   }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return comes_before(a.header, b.header);
-  });
+  std::sort(entries.begin(), entries.end(), comes_before);
   return entries;
 }
 
-Result<void> write_all(OutputFile& file,
-                       const std::string& header,
-                       const std::vector<Entry>& entries) {
-  Result<void> written = file.write(std::as_bytes(std::span(header)));
-  for (const Entry& entry : entries) {
-    if (written) {
-      written = file.write(entry.bytes);
-    }
-  }
-  return written;
+/// Writes one tensor as it is produced.
+Result<void> write_tensor(OutputFile& file,
+                          const EntryToWrite& entry,
+                          const ProduceTensor& produce) {
+  uint64_t written = 0;
+  const Result<void> done = produce({entry.name, entry.type, entry.shape},
+                                    [&](std::span<const std::byte> bytes) -> Result<void> {
+                                      written += bytes.size();
+                                      return file.write(bytes);
+                                    });
+  BRIGADE_CHECK(!done || written == entry.bytes, entry.name, written, entry.bytes);
+  return done;
 }
 
 }  // namespace
@@ -62,12 +55,27 @@ Result<void> write_all(OutputFile& file,
 Result<void> write_safetensors(const std::string& path,
                                std::span<const TensorToWrite> tensors,
                                const std::map<std::string, std::string>& metadata) {
-  const std::vector<Entry> entries = in_file_order(tensors);
-  std::vector<EntryToWrite> headers;
-  for (const Entry& entry : entries) {
-    headers.push_back(entry.header);
+  std::vector<TensorPlan> plans;
+  std::map<std::string_view, std::span<const std::byte>> bytes;
+  for (const TensorToWrite& tensor : tensors) {
+    plans.push_back({tensor.name, tensor.type, tensor.shape});
+    bytes.emplace(tensor.name, tensor.bytes);
   }
-  const Result<std::string> header = safetensors_header(headers, metadata);
+  return stream_safetensors(
+      path,
+      plans,
+      [&bytes](const TensorPlan& plan, const AppendBytes& append) {
+        return append(bytes.at(plan.name));
+      },
+      metadata);
+}
+
+Result<void> stream_safetensors(const std::string& path,
+                                std::span<const TensorPlan> tensors,
+                                const ProduceTensor& produce,
+                                const std::map<std::string, std::string>& metadata) {
+  const std::vector<EntryToWrite> entries = in_file_order(tensors);
+  const Result<std::string> header = safetensors_header(entries, metadata);
   if (!header) {
     return fail(ErrorCode::kData, concat(path, ": ", header.error().text));
   }
@@ -75,9 +83,17 @@ Result<void> write_safetensors(const std::string& path,
   if (!file) {
     return fail(file.error());
   }
-  return write_all(*file, *header, entries)
-      .and_then([&] { return file->finish_as(path); })
-      .and_then([&] { return flush_folder(std::filesystem::path(path).parent_path().string()); });
+  Result<void> written = file->write(std::as_bytes(std::span(*header)));
+  for (const EntryToWrite& entry : entries) {
+    if (written) {
+      written = write_tensor(*file, entry, produce);
+    }
+  }
+  if (!written) {
+    return written;
+  }
+  return file->finish_as(path).and_then(
+      [&] { return flush_folder(std::filesystem::path(path).parent_path().string()); });
 }
 
 }  // namespace brigade::checkpoint

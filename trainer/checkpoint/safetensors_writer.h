@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -33,5 +34,24 @@ struct TensorToWrite {
 Result<void> write_safetensors(const std::string& path,
                                std::span<const TensorToWrite> tensors,
                                const std::map<std::string, std::string>& metadata = {});
+
+struct TensorPlan {
+  std::string name;
+  ElementType type = ElementType::kF32;
+  std::vector<uint64_t> shape;
+};
+
+/// Takes the next bytes of a tensor.
+using AppendBytes = std::function<Result<void>(std::span<const std::byte>)>;
+/// Makes a tensor's bytes when its turn has come, in pieces as large as it likes; together they are
+/// the shape's.
+using ProduceTensor = std::function<Result<void>(const TensorPlan&, const AppendBytes&)>;
+
+/// The same file, of tensors that need not be in memory, not even one at a time.
+/// Errors: as above, and `produce`'s.
+Result<void> stream_safetensors(const std::string& path,
+                                std::span<const TensorPlan> tensors,
+                                const ProduceTensor& produce,
+                                const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace brigade::checkpoint

@@ -7,6 +7,8 @@
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
 #include "parallel/collective/gather_texts.h"
+#include "trainer/checkpoint/check_tensors.h"
+#include "trainer/checkpoint/weights.h"
 #include "trainer/loop/agreement.h"
 #include "trainer/loop/resume_check.h"
 #include "trainer/loop/run_state.h"
@@ -70,6 +72,9 @@ Result<void> Resume::open_best() {
 }
 
 Result<void> Resume::open(const Candidate& candidate) {
+  if (choice_.in_hf) {
+    return open_hugging_face(candidate.path);
+  }
   Result<std::unique_ptr<checkpoint::Checkpoint>> opened =
       checkpoint::Checkpoint::open(candidate.path);
   if (!opened) {
@@ -80,6 +85,25 @@ Result<void> Resume::open(const Candidate& candidate) {
   }
   checkpoint_ = std::move(*opened);
   return {};
+}
+
+Result<void> Resume::open_hugging_face(const std::string& path) {
+  Result<checkpoint::Weights> weights = checkpoint::open_weights(path, /*in_hf=*/true);
+  if (!weights) {
+    return fail(weights.error());
+  }
+  const Result<config::RunFacts> facts = config::resolve(*config_, ranks_->size());
+  if (!facts) {
+    return fail(facts.error());
+  }
+  const Result<void> fits = checkpoint::check_model(*weights, config_->model).and_then([&] {
+    return checkpoint::check_tensors(*weights->source,
+                                     written_tensors(*config_, *facts, /*model_only=*/true));
+  });
+  if (fits) {
+    weights_ = std::move(weights->source);
+  }
+  return fits;
 }
 
 Result<void> Resume::check(const checkpoint::Checkpoint& checkpoint) const {
@@ -113,7 +137,7 @@ Result<void> Resume::check(const checkpoint::Checkpoint& checkpoint) const {
                          " is less; ask for more steps, or begin in another job.dump_folder"));
     }
   }
-  return check_tensors(
+  return checkpoint::check_tensors(
       checkpoint,
       written_tensors(*config_, *facts, weights_alone || excludes(*config_, "optimizer")));
 }

@@ -61,6 +61,7 @@ class Resume {
 
   Result<void> open_best();
   Result<void> open(const Candidate& candidate);
+  Result<void> open_hugging_face(const std::string& path);
   Result<void> check(const checkpoint::Checkpoint& checkpoint) const;
   Result<void> skip_best(Error error);
   Result<void> read(Trainer& trainer);

@@ -20,7 +20,6 @@ using checkpoint::SourceTensors;
 using checkpoint::StateBox;
 
 constexpr std::string_view kStatePrefix = "optimizer.state.";
-constexpr size_t kListed = 10;
 
 /// The fp32 numbers of one box, wherever they live.
 StateBox state_box(std::string name, const zero::Shard& shard, std::span<const float> values) {
@@ -66,18 +65,6 @@ std::vector<std::string> state_names(const config::RunConfig& config) {
                                         : std::vector<std::string>{"exp_avg", "exp_avg_sq"};
 }
 
-/// " missing: a, b, ... (12 in all)", or nothing.
-std::string listed(const char* what, const std::vector<std::string>& names) {
-  if (names.empty()) {
-    return "";
-  }
-  const size_t shown = std::min(names.size(), kListed);
-  const std::vector<std::string> first(names.begin(),
-                                       names.begin() + static_cast<std::ptrdiff_t>(shown));
-  return concat(
-      "; ", names.size(), ' ', what, ": ", join(first, ", "), shown < names.size() ? ", ..." : "");
-}
-
 }  // namespace
 
 std::string state_tensor_name(std::string_view parameter, std::string_view state) {
@@ -120,37 +107,6 @@ SourceTensors written_tensors(const config::RunConfig& config,
     }
   }
   return tensors;
-}
-
-Result<void> check_tensors(const checkpoint::TensorSource& source, const SourceTensors& wanted) {
-  std::vector<std::string> missing;
-  std::vector<std::string> unexpected;
-  std::vector<std::string> different;
-  for (const auto& [name, tensor] : wanted) {
-    const auto found = source.tensors().find(name);
-    if (found == source.tensors().end()) {
-      missing.push_back(name);
-    } else if (found->second.shape != tensor.shape) {
-      different.push_back(concat(name,
-                                 " is [",
-                                 join(found->second.shape, ", "),
-                                 "] there and [",
-                                 join(tensor.shape, ", "),
-                                 "] here"));
-    }
-  }
-  for (const auto& [name, tensor] : source.tensors()) {
-    if (!wanted.contains(name) && !name.starts_with(kStatePrefix)) {
-      unexpected.push_back(name);
-    }
-  }
-  const std::string problems = listed("missing", missing) + listed("unexpected", unexpected) +
-                               listed("of another shape", different);
-  if (problems.empty()) {
-    return {};
-  }
-  return fail(ErrorCode::kData,
-              concat(source.path(), " does not hold this model's tensors", problems));
 }
 
 Result<void> load_weights(zero::ParameterSet& parameters, checkpoint::TensorSource& source) {

@@ -37,13 +37,6 @@ checkpoint::SourceTensors written_tensors(const config::RunConfig& config,
                                           const config::RunFacts& facts,
                                           bool model_only);
 
-/// Whether a source has what is wanted, in these shapes. Tensors of optimizers that are not wanted
-/// are not minded.
-/// Errors: kData listing missing, unexpected and differing ones, the first ten of each and how many
-/// there are.
-Result<void> check_tensors(const checkpoint::TensorSource& source,
-                           const checkpoint::SourceTensors& wanted);
-
 /// Reads this rank's part of the weights; ParameterSet::gather() has to follow. Local.
 /// Errors: the source's.
 Result<void> load_weights(zero::ParameterSet& parameters, checkpoint::TensorSource& source);

@@ -51,20 +51,5 @@ TEST(Manifest, CallsABoxAsItsTensorUnlessItIsAPart) {
   EXPECT_EQ(entry_name("scalar", {}, {}), "scalar");
 }
 
-// R126.
-TEST(Manifest, R126KnowsPlainNames) {
-  EXPECT_TRUE(is_plain_name("rank-00000.safetensors"));
-  EXPECT_TRUE(is_plain_name("..."));
-  for (const std::string_view name : {std::string_view("../evil.safetensors"),
-                                      std::string_view("/etc/passwd"),
-                                      std::string_view("sub/../../x"),
-                                      std::string_view("."),
-                                      std::string_view(".."),
-                                      std::string_view(""),
-                                      std::string_view("nul\0byte", 8)}) {
-    EXPECT_FALSE(is_plain_name(name)) << name;
-  }
-}
-
 }  // namespace
 }  // namespace brigade::checkpoint

@@ -119,13 +119,13 @@ TEST(SafetensorsHeader, RefusesWhatIsNotJson) {
 TEST(SafetensorsHeader, RefusesKeysGivenTwice) {
   const std::string a = entry("a", "U8", "1", "0,1");
   EXPECT_EQ(refusal(parse_header("{" + a + "," + a + "}", 1)),
-            "f.safetensors: key \"a\" is given twice");
+            "f.safetensors: duplicate key \"a\"");
   EXPECT_EQ(refusal(parse_header(R"({"a":{"dtype":"U8","shape":[1],"shape":[1]}})")),
-            "f.safetensors: tensor a: key \"shape\" is given twice");
+            "f.safetensors: tensor a: duplicate key \"shape\"");
   EXPECT_EQ(refusal(parse_header(R"({"__metadata__":{"x":"1","x":"2"}})")),
-            "f.safetensors: __metadata__: key \"x\" is given twice");
+            "f.safetensors: __metadata__: duplicate key \"x\"");
   EXPECT_EQ(refusal(parse_header(R"({"__metadata__":{},"__metadata__":{}})")),
-            "f.safetensors: key \"__metadata__\" is given twice");
+            "f.safetensors: duplicate key \"__metadata__\"");
 }
 
 TEST(SafetensorsHeader, RefusesEntriesOfAnotherForm) {
