@@ -23,4 +23,14 @@ int64_t lookup_bytes(const ActivationShape& shape) {
                                  : shape.rows() * (size_of(DType::kInt64) + size_of(DType::kBool));
 }
 
+int64_t lookup_working(const ActivationShape& shape, int64_t vocabulary, int64_t dim) {
+  const int64_t single = size_of(DType::kFloat32);
+  const int64_t gradient = shape.rows() * dim * single;
+  const int64_t masked = shape.tensor_ranks == 1 ? 0 : 2 * gradient;
+  if (shape.dtype == DType::kFloat32) {
+    return masked;
+  }
+  return gradient + masked + shape.share_of(vocabulary) * dim * single;
+}
+
 }  // namespace brigade::decoder

@@ -70,4 +70,8 @@ UnitActivations head_activations(const ActivationShape& shape,
 /// ranks. Nothing where the table is whole.
 int64_t lookup_bytes(const ActivationShape& shape);
 
+/// What its backward holds beside the gradient that it is given: a copy without the rows of other
+/// ranks, which sorting doubles; in a narrow type the gradient and the table's are fp32 meanwhile.
+int64_t lookup_working(const ActivationShape& shape, int64_t vocabulary, int64_t dim);
+
 }  // namespace brigade::decoder

@@ -70,14 +70,13 @@ UnitActivations embedding_bytes(const Config& config, const ActivationShape& sha
   // Of all positions, and of those in use before they join them.
   const int64_t positions =
       (config.n_positions + shape.sequence) * config.dim * size_of(shape.dtype);
-  // The gradients of rows that other ranks hold are taken out of a copy.
-  const int64_t masked = shape.tensor_ranks == 1 ? 0 : size.entered;
+  const int64_t looked_up = decoder::lookup_working(shape, config.vocab_size, config.dim);
   return {.input = 0,
           .products = 0,
           .saved = decoder::lookup_bytes(shape) + size.mask,
           .working = size.stream + std::max({2 * size.dropped,
                                              size.dropped + positions,
-                                             size.dropped + 2 * masked,
+                                             size.dropped + looked_up,
                                              shape.gathering(size.stream, size.entered)})};
 }
 

@@ -59,13 +59,12 @@ UnitActivations block_bytes(const Config& config, const ActivationShape& shape) 
 
 UnitActivations embedding_bytes(const Config& config, const ActivationShape& shape) {
   const Sizes size(config, shape);
-  // The gradients of rows that other ranks hold are taken out of a copy.
-  const int64_t masked = shape.tensor_ranks == 1 ? 0 : size.entered;
-  return {
-      .input = 0,
-      .products = 0,
-      .saved = decoder::lookup_bytes(shape),
-      .working = size.stream + std::max(2 * masked, shape.gathering(size.stream, size.entered))};
+  return {.input = 0,
+          .products = 0,
+          .saved = decoder::lookup_bytes(shape),
+          .working =
+              size.stream + std::max(decoder::lookup_working(shape, config.vocab_size, config.dim),
+                                     shape.gathering(size.stream, size.entered))};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "parallel/tensor/matmul.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 
@@ -104,6 +105,18 @@ std::string_view to_string(MatmulBackend backend) {
 
 std::string MatmulTable::to_string() const {
   return concat("small=", tensor::to_string(small), " large=", tensor::to_string(large));
+}
+
+std::optional<MatmulTable> parse_matmul_table(std::string_view text) {
+  constexpr std::array kBackends = {MatmulBackend::kLibtorch, MatmulBackend::kOneDnn};
+  for (const MatmulBackend small : kBackends) {
+    for (const MatmulBackend large : kBackends) {
+      if (const MatmulTable table{small, large}; table.to_string() == text) {
+        return table;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 MatmulTable measure_matmul(int64_t rows, int64_t dim, DType dtype) {

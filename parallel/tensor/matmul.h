@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,9 @@ struct MatmulTable {
   bool operator==(const MatmulTable&) const = default;
   std::string to_string() const;  ///< "small=onednn large=onednn"
 };
+
+/// What to_string() says, read again; nothing for another text.
+std::optional<MatmulTable> parse_matmul_table(std::string_view text);
 
 /// Times both on the shapes of a block of width `dim` and elements of `dtype` (fp32 or bf16) for a
 /// few milliseconds each and takes the faster per class. Local: the caller sends one rank's answer

@@ -2,9 +2,11 @@
 #include "parallel/zero/module_units.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include <ATen/ATen.h>
@@ -48,13 +50,18 @@ ModuleUnits::ModuleUnits(ParameterSet& set, const ModuleRows& rows, int64_t pass
 
 void ModuleUnits::move_in() {
   const c10::NoGradGuard no_history;
-  size_t row = 0;  // load() asks in the order of facts, which is that of the rows
-  value_or_throw(
-      set_.load([&](const sharding::ParameterFacts&, const sharding::Box&, at::Tensor& out) {
-        out.copy_(rows_.trained[row].parameter);
-        row += 1;
+  std::map<std::string_view, at::Tensor> values;
+  for (const ModuleRow& trained : rows_.trained) {
+    values.emplace(trained.facts.name, trained.parameter);
+  }
+  value_or_throw(set_.load(
+      [&](const sharding::ParameterFacts& facts, const sharding::Box& box, at::Tensor& out) {
+        const at::Tensor& whole = values.at(facts.name);
+        out.copy_(box.dims.empty() ? whole
+                                   : whole.narrow(0, box.dims[0].begin, box.dims[0].size()));
         return Result<void>();
       }));
+  value_or_throw(set_.gather());
   unshard();
   for (const ModuleRow& trained : rows_.trained) {
     leaves_.push_back(set_.weight(trained.facts.name).local());

@@ -44,6 +44,9 @@ struct ParameterSet::Impl {
     BRIGADE_CHECK(index < table->units.size(), index, table->units.size());
     return table->units[index];
   }
+  using Read = std::function<Result<void>(
+      const ParameterFacts& facts, const sharding::Box& box, at::Tensor& out)>;
+  Result<void> load(const Parameter& parameter, const Read& read) const;
   void publish();
   void new_step(Unit& unit) const;
 };
@@ -127,19 +130,33 @@ Result<void> ParameterSet::load(
     if (parameter->owner != nullptr) {
       continue;
     }
-    const ParameterFacts& facts = *parameter->facts;
-    const sharding::Box box =
-        parameter->placement.used.box(facts.shape, impl_->table->program.rank());
-    at::Tensor whole = at::empty(box.shape(), at::kFloat);
-    if (Result<void> done = read(facts, box, whole); !done) {
+    if (Result<void> done = impl_->load(*parameter, read); !done) {
       return done;
     }
-    const at::Tensor rows = rows_of(whole, impl_->table->updated_rows(*parameter));
-    parameter->stored.copy_(parameter->is_sharded ? rows : whole);
-    if (parameter->master.defined()) {
-      parameter->master.copy_(rows);
-    }
   }
+  return {};
+}
+
+Result<void> ParameterSet::Impl::load(const Parameter& parameter, const Read& read) const {
+  // Who updates no rows of it, a tied use of another stage's weight, has to be given all it stores.
+  const bool updates = parameter.master.defined();
+  at::Tensor rows = updates ? parameter.master : parameter.stored;
+  const ParameterFacts& facts = *parameter.facts;
+  const int64_t rank = table->program.rank();
+  const sharding::Box box = updates || parameter.is_sharded
+                                ? table->updated_box(parameter)
+                                : parameter.placement.used.box(facts.shape, rank);
+  if (rows.numel() == 0) {
+    return {};
+  }
+  if (rows.scalar_type() == at::kFloat && rows.is_contiguous() && !facts.shape.empty()) {
+    return read(facts, box, rows);
+  }
+  at::Tensor values = at::empty(box.shape(), at::kFloat);
+  if (Result<void> done = read(facts, box, values); !done) {
+    return done;
+  }
+  rows.copy_(values.view(rows.sizes()));
   return {};
 }
 
@@ -273,11 +290,29 @@ Result<void> ParameterSet::gather() {
   return {};
 }
 
+std::vector<std::optional<sharding::Box>> ParameterSet::updated_boxes(std::string_view name) const {
+  const Parameter& parameter = impl_->table->find(name);
+  const mesh::Mesh& mesh = impl_->table->program.mesh();
+  std::vector<std::optional<sharding::Box>> boxes;
+  for (int64_t rank = 0; rank < mesh.size(); ++rank) {
+    const int64_t member = mesh.flattened_index(rank, impl_->options().data.shard);
+    const bool has_rows =
+        impl_->options().stage == 0 ||
+        parameter.placement.shard_rows(parameter.facts->shape, rank, member).size() > 0;
+    const sharding::Box box = impl_->table->updated_box(parameter, rank);
+    boxes.push_back(has_rows && box.element_count() > 0 ? std::optional(box) : std::nullopt);
+  }
+  return boxes;
+}
+
 std::vector<Shard> ParameterSet::shards() {
   std::vector<Shard> shards;
   for (const auto& parameter : impl_->table->parameters) {
     if (!parameter->is_tied()) {
-      shards.push_back({parameter->facts, parameter->master, parameter->gradient});
+      shards.push_back({parameter->facts,
+                        impl_->table->updated_box(*parameter),
+                        parameter->master,
+                        parameter->gradient});
     }
   }
   return shards;

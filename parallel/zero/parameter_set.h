@@ -52,6 +52,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +69,8 @@ namespace brigade::zero {
 /// clear_gradients().
 struct Shard {
   const sharding::ParameterFacts* facts = nullptr;
+  sharding::Box box;    ///< of the global tensor; a scalar, which has no dims to split, lies with
+                        ///< one rank, and on the others `weight` has no elements
   at::Tensor weight;    ///< [rows, ...] fp32, contiguous
   at::Tensor gradient;  ///< the same shape, fp32; complete after reduce() and the tied exchange
 };
@@ -96,8 +99,10 @@ class ParameterSet {
   /// Every element from (seed, its global index, its name): equal on every mesh. Tied uses copy
   /// their owner's function. Local.
   void initialize(uint64_t seed);
-  /// Fills each weight's used box from `read(facts, box, out)`, `out` a contiguous local fp32
-  /// tensor of the box's shape; a use tied to an owner in this set is not asked for. Local.
+  /// Fills what this rank updates of each weight from `read(facts, box, out)`, `out` a contiguous
+  /// local fp32 tensor of the box's shape; gather() then brings it to where else it is stored. Of a
+  /// use tied to another stage's owner it asks for all that is stored here; a use tied to an owner
+  /// in this set is not asked for. Local.
   /// Errors: those of `read`; the first ends the call, with the weights before it filled.
   Result<void> load(
       const std::function<Result<void>(
@@ -137,6 +142,10 @@ class ParameterSet {
   /// ranks updated. Collective.
   /// Errors: the communicator's.
   Result<void> gather();
+
+  /// Which box of such a parameter each rank of the program updates, by rank: what shards() has
+  /// there; none where that has no element. CHECKs the name.
+  std::vector<std::optional<sharding::Box>> updated_boxes(std::string_view name) const;
 
   /// What to update on this rank: at stage 0 all rows of every parameter, else the shard. Without
   /// tied uses.

@@ -210,12 +210,13 @@ sharding::Interval ParameterTable::updated_rows(const Parameter& parameter) cons
 }
 
 sharding::Box ParameterTable::updated_box(const Parameter& parameter) const {
-  sharding::Box box = parameter.placement.used.box(parameter.facts->shape, program.rank());
-  if (!box.dims.empty()) {
-    const sharding::Interval rows = updated_rows(parameter);
-    box.dims[0] = {box.dims[0].begin + rows.begin, box.dims[0].begin + rows.end};
-  }
-  return box;
+  return updated_box(parameter, program.rank());
+}
+
+sharding::Box ParameterTable::updated_box(const Parameter& parameter, int64_t rank) const {
+  const sharding::NamedSharding& place =
+      options.stage == 0 ? parameter.placement.used : parameter.placement.shard;
+  return place.box(parameter.facts->shape, rank);
 }
 
 }  // namespace brigade::zero

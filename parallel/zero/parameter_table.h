@@ -35,6 +35,7 @@ struct ParameterTable {
   sharding::Interval updated_rows(const Parameter& parameter) const;
   /// The same as a box of the global tensor. A scalar's has no dims.
   sharding::Box updated_box(const Parameter& parameter) const;
+  sharding::Box updated_box(const Parameter& parameter, int64_t rank) const;
 
   // Steps of create(), in this order.
   Result<void> check() const;

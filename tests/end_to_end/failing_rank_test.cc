@@ -46,7 +46,8 @@ void fail_at(const std::string& where, loop::Trainer& trainer) {
   });
 }
 
-Result<void> rank_of_the_drill(const config::RunConfig& config, const launch::RankIdentity& who) {
+Result<launch::RunEnd> rank_of_the_drill(const config::RunConfig& config,
+                                         const launch::RankIdentity& who) {
   return loop::run_rank(config, who, [&](loop::Trainer& trainer) {
     if (who.rank == kFailing) {
       fail_at(config.job.description, trainer);

@@ -105,6 +105,7 @@ void load_weights(loop::Trainer& trainer, const std::string& path) {
     view->shape = shape;  // of the same elements in the same order; a family may split a dim
     return file.read_box(*view, box, tensor::bytes_of(out));
   }));
+  value_or_throw(trainer.parameters().gather());
 }
 
 std::unique_ptr<loop::Trainer> make_trainer(const Trial& trial,

@@ -6,6 +6,7 @@
 
 #include "tests/end_to_end/train_process.h"
 #include "tests/support/listening_sockets.h"
+#include "tests/support/signal_process.h"
 
 namespace brigade::end_to_end {
 namespace {
@@ -33,7 +34,7 @@ class ProcessFailures : public TrainProcessTest {
 TEST_F(ProcessFailures, R049ARankThatIsKilledIsNamedLastAndOnce) {
   const Run run = start(endless(kDp2Pp2));
   ASSERT_TRUE(reaches(run, 3)) << run->console();
-  kill(run->rank(3), SIGKILL);
+  testing::signal_process(run->rank(3), SIGKILL);
   expect_failed(run, 10s);
   EXPECT_THAT(last_line(console_), HasSubstr("rank 3 of 4 was killed by SIGKILL"));
   EXPECT_THAT(last_line(console_),
@@ -44,7 +45,7 @@ TEST_F(ProcessFailures, R049ARankThatIsKilledIsNamedLastAndOnce) {
 TEST_F(ProcessFailures, ARankThatIsKilledBeforeItMeetsTheOthersIsNamedToo) {
   const Run run = start(endless(kDp2Pp2));
   ASSERT_TRUE(testing::comes_true([&] { return run->rank(1) > 0; }));
-  kill(run->rank(1), SIGKILL);
+  testing::signal_process(run->rank(1), SIGKILL);
   expect_failed(run, 10s);
   EXPECT_THAT(last_line(console_), HasSubstr("rank 1 of 4 was killed by SIGKILL"));
 }
@@ -52,7 +53,7 @@ TEST_F(ProcessFailures, ARankThatIsKilledBeforeItMeetsTheOthersIsNamedToo) {
 TEST_F(ProcessFailures, R049TheFirstRankCanBeTheOneThatIsKilled) {
   const Run run = start(endless(kDp2Pp2));
   ASSERT_TRUE(reaches(run, 3)) << run->console();
-  kill(run->rank(0), SIGKILL);
+  testing::signal_process(run->rank(0), SIGKILL);
   expect_failed(run, 10s);
   EXPECT_THAT(last_line(console_), HasSubstr("rank 0 of 4 was killed by SIGKILL"));
   EXPECT_EQ(count_of("brigade: ", console_), 1);
@@ -63,7 +64,7 @@ TEST_F(ProcessFailures, R049ARankThatStallsIsNamedAfterTheTimeout) {
   settings.emplace_back("comm.train_timeout_seconds=2");
   const Run run = start(settings);
   ASSERT_TRUE(reaches(run, 3)) << run->console();
-  kill(run->rank(2), SIGSTOP);
+  testing::signal_process(run->rank(2), SIGSTOP);
   expect_failed(run, 2s + 5s);
   EXPECT_THAT(last_line(console_),
               AllOf(HasSubstr("brigade: rank 2 of 4 "),
@@ -80,7 +81,7 @@ TEST_F(ProcessFailures, R049UnderAForeignLauncherEveryRankNamesTheKilledOne) {
     ranks.push_back(start_rank(rank, 3, port, settings));
   }
   ASSERT_TRUE(reaches(ranks[0], 3)) << ranks[0]->console();
-  kill(ranks[1]->pid(), SIGKILL);
+  testing::signal_process(ranks[1]->pid(), SIGKILL);
   for (const int other : {0, 2}) {
     expect_failed(ranks[static_cast<size_t>(other)], 10s);
     EXPECT_THAT(last_line(console_), HasSubstr("brigade: rank 1 of 3 failed: step "));

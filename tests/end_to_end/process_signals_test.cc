@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/train_process.h"
+#include "tests/support/signal_process.h"
 
 namespace brigade::end_to_end {
 namespace {
@@ -30,7 +31,7 @@ class ProcessSignals : public TrainProcessTest {
 
   /// Stops one rank: the others soon wait for it inside a collective.
   void block_the_others() {
-    kill(run_->rank(3), SIGSTOP);
+    testing::signal_process(run_->rank(3), SIGSTOP);
     size_t before = 0;
     ASSERT_TRUE(testing::comes_true([&] {
       const bool still = before > 0 && records().size() == before;
@@ -50,7 +51,7 @@ TEST_F(ProcessSignals, R051AnInterruptOfTheGroupStopsAll) {
 }
 
 TEST_F(ProcessSignals, R051ATerminationOfTheLauncherStopsAll) {
-  kill(run_->pid(), SIGTERM);
+  testing::signal_process(run_->pid(), SIGTERM);
   expect_end(143);
   EXPECT_EQ(last_line(console_), "brigade: stopped by SIGTERM");
 }
@@ -62,7 +63,7 @@ TEST_F(ProcessSignals, R051TwoInterruptsStopAll) {
 }
 
 TEST_F(ProcessSignals, R051AKilledLauncherLeavesNobody) {
-  kill(run_->pid(), SIGKILL);
+  testing::signal_process(run_->pid(), SIGKILL);
   expect_end(137);
 }
 
@@ -74,7 +75,7 @@ TEST_F(ProcessSignals, R051RanksThatWaitForAPeerStopToo) {
 
 TEST_F(ProcessSignals, R051RanksThatWaitForAPeerDieWithAKilledLauncher) {
   block_the_others();
-  kill(run_->pid(), SIGKILL);
+  testing::signal_process(run_->pid(), SIGKILL);
   expect_end(137);
 }
 

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/train_process.h"
+#include "tests/support/signal_process.h"
 
 namespace brigade::end_to_end {
 namespace {
@@ -97,7 +98,7 @@ TEST_F(ProcessZeroFailures, R049ARankThatIsKilledAtStageThreeIsNamedLastAndOnce)
     const std::string ranks = std::to_string(layout.shard * layout.pipeline);
     const Run run = start(endless(settings_of(layout)));
     ASSERT_TRUE(reaches(run, 3)) << run->console();
-    kill(run->rank(victim), SIGKILL);
+    testing::signal_process(run->rank(victim), SIGKILL);
     const std::optional<int> code = run->wait(10s);
     console_ = run->console();
     ASSERT_TRUE(code.has_value()) << "still runs";

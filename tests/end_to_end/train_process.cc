@@ -61,7 +61,7 @@ TrainProcessTest::Run TrainProcessTest::command(std::vector<std::string> argumen
   arguments.insert(arguments.begin(), program_);
   return std::make_unique<testing::CommandRun>(
       testing::CommandOptions{.command = std::move(arguments),
-                              .environment = {},
+                              .environment = environment_,
                               .console = folder_ + "/console_" + std::to_string(consoles_++)});
 }
 
@@ -84,12 +84,14 @@ TrainProcessTest::Run TrainProcessTest::start_rank(int rank,
                                                    const std::vector<std::string>& words) {
   std::vector<std::string> line = arguments(words, settings);
   line.insert(line.begin(), program_);
+  std::map<std::string, std::string> environment = {{"RANK", std::to_string(rank)},
+                                                    {"WORLD_SIZE", std::to_string(world)},
+                                                    {"MASTER_ADDR", "127.0.0.1"},
+                                                    {"MASTER_PORT", std::to_string(port)}};
+  environment.insert(environment_.begin(), environment_.end());
   return std::make_unique<testing::CommandRun>(
       testing::CommandOptions{.command = std::move(line),
-                              .environment = {{"RANK", std::to_string(rank)},
-                                              {"WORLD_SIZE", std::to_string(world)},
-                                              {"MASTER_ADDR", "127.0.0.1"},
-                                              {"MASTER_PORT", std::to_string(port)}},
+                              .environment = std::move(environment),
                               .console = folder_ + "/console_" + std::to_string(consoles_++)});
 }
 

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,7 +61,8 @@ class TrainProcessTest : public ::testing::Test {
   /// The objects of metrics.jsonl, those that are whole.
   std::vector<nlohmann::json> records() const;
 
-  std::string program_ = BRIGADE_EXECUTABLE;  // what command() runs
+  std::string program_ = BRIGADE_EXECUTABLE;        // what command() runs
+  std::map<std::string, std::string> environment_;  // in which it runs, over the test's own
   std::string folder_;
   std::string console_;
 

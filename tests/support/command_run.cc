@@ -16,6 +16,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "tests/support/signal_process.h"
+
 namespace brigade::testing {
 namespace {
 
@@ -109,10 +111,10 @@ CommandRun::CommandRun(CommandOptions options) : options_(std::move(options)) {
 
 CommandRun::~CommandRun() {
   for (const pid_t pid : processes()) {
-    kill(pid, SIGKILL);
+    testing::signal_process(pid, SIGKILL);
   }
   if (!code_) {
-    kill(pid_, SIGKILL);  // it may not have come to its mark yet
+    testing::signal_process(pid_, SIGKILL);  // it may not have come to its mark yet
     reap(0);
   }
 }

@@ -4,7 +4,7 @@
 ///   CommandRun run({.command = {BRIGADE_EXECUTABLE, "train", ...},
 ///                   .console = folder + "/console"});
 ///   ASSERT_TRUE(comes_true([&] { return run.rank(3) > 0; }));
-///   kill(run.rank(3), SIGKILL);
+///   testing::signal_process(run.rank(3), SIGKILL);
 ///   EXPECT_EQ(run.wait(10s), 137);
 ///   EXPECT_TRUE(run.all_gone());
 ///
@@ -19,6 +19,8 @@
 #include <string>
 #include <sys/types.h>
 #include <vector>
+
+#include "tests/support/signal_process.h"
 
 namespace brigade::testing {
 

@@ -164,7 +164,8 @@ class TimedRun final : public loop::RankWork {
 
 int step(const std::vector<std::string>& command_line, std::ostream& out, std::ostream& err) {
   const auto rank = [&out](const config::RunConfig& config, const launch::RankIdentity& who) {
-    return loop::with_world(config, who, std::make_unique<TimedRun>(config, who.rank, out));
+    return launch::finished(
+        loop::with_world(config, who, std::make_unique<TimedRun>(config, who.rank, out)));
   };
   return train::train(command_line, rank, err, err, {.words = 3, .name = "brigade bench step"});
 }

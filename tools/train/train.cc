@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/train/train.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
 
 #include "parallel/base/text.h"
 #include "tools/train/flags.h"
@@ -9,7 +12,6 @@
 #include "trainer/config/print.h"
 #include "trainer/config/resolve.h"
 #include "trainer/data/sources.h"
-#include "trainer/launch/exit_code.h"
 #include "trainer/launch/failure_report.h"
 #include "trainer/launch/spawn.h"
 #include "trainer/metrics/run_folder.h"
@@ -23,6 +25,11 @@ constexpr char kUsage[] =
     " --config=FILE [--flag=value ...] [section.key=value ...]\n\n"
     "Runs the model that the recipe describes. Ranks are started here unless a launcher\n"
     "(torchrun, mpirun, srun, Kubernetes) started this process as one.\n\n";
+
+constexpr char kEnds[] =
+    "\nExit codes: 0 done, 1 failed, 2 wrong usage or config, 75 stopped early with a checkpoint\n"
+    "saved (the same command goes on from it), 128 + n ended by signal n. With checkpoint.enable\n"
+    "a run stops early on SIGTERM, on SIGUSR1, and when there is a file STOP in its folder.\n";
 
 int wrong(const Error& error, const Invocation& invocation, std::ostream& err) {
   err << invocation.name << ": " << error.text << '\n';
@@ -44,9 +51,9 @@ Result<launch::RankIdentity> who_am_i(const Flags& flags) {
 }
 
 /// Runs the rank and turns every way to fail into one Error.
-Result<void> guarded(const RunRank& run_rank,
-                     const config::RunConfig& config,
-                     const launch::RankIdentity& who) {
+Result<launch::RunEnd> guarded(const RunRank& run_rank,
+                               const config::RunConfig& config,
+                               const launch::RankIdentity& who) {
   try {
     return run_rank(config, who);
   } catch (const Exception& exception) {
@@ -60,9 +67,9 @@ int be_a_rank(const RunRank& run_rank,
               const config::RunConfig& config,
               const launch::RankIdentity& who,
               std::ostream& err) {
-  const Result<void> done = guarded(run_rank, config, who);
+  const Result<launch::RunEnd> done = guarded(run_rank, config, who);
   if (done) {
-    return launch::kExitDone;
+    return launch::exit_code(*done);
   }
   const int code = launch::exit_code(done.error().code);
   // The launcher prints the origin's words; without one this rank does.
@@ -72,6 +79,20 @@ int be_a_rank(const RunRank& run_rank,
         << who.world_size << " failed: " << done.error().text << '\n';
   }
   return code;
+}
+
+/// Whether a run before this one left a checkpoint to go on from.
+bool goes_on(const config::RunConfig& config) {
+  constexpr std::string_view kStep = "step-";
+  std::error_code none;
+  const auto folder = std::filesystem::path(config.job.dump_folder) / config.checkpoint.folder;
+  if (!config.checkpoint.enable) {
+    return false;
+  }
+  std::filesystem::directory_iterator entries(folder, none);
+  return std::any_of(begin(entries), end(entries), [&](const auto& entry) {
+    return entry.path().filename().string().starts_with(kStep);
+  });
 }
 
 int start_ranks(const std::vector<std::string>& command_line,
@@ -92,6 +113,12 @@ int start_ranks(const std::vector<std::string>& command_line,
   launch::SpawnOptions options;
   options.log_folder = folder;
   options.console = &err;
+  options.append_logs = goes_on(config);
+  if (config.checkpoint.enable) {
+    // Ranks that are told to stop end their step and save before they leave.
+    options.stop_grace = std::chrono::seconds(config.comm.train_timeout_seconds) +
+                         std::chrono::seconds(config.checkpoint.save_timeout_seconds);
+  }
   return launch::spawn(ranks, command_line, options);
 }
 
@@ -144,7 +171,7 @@ int train(const std::vector<std::string>& command_line,
     return wrong(flags.error(), invocation, err);
   }
   if (flags->help) {
-    out << "usage: " << invocation.name << kUsage << flags_help()
+    out << "usage: " << invocation.name << kUsage << flags_help() << kEnds
         << "\nThe keys of a recipe (type, default):\n\n"
         << config::keys_help();
     return launch::kExitDone;

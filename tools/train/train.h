@@ -12,13 +12,15 @@
 
 #include "parallel/base/result.h"
 #include "trainer/config/run_config.h"
+#include "trainer/launch/exit_code.h"
 #include "trainer/launch/rank_identity.h"
 
 namespace brigade::train {
 
-/// Trains as one rank. What it cannot do it returns (or throws as Exception); the caller tells the
-/// launcher.
-using RunRank = std::function<Result<void>(const config::RunConfig&, const launch::RankIdentity&)>;
+/// Trains as one rank, and says how that ended. What it cannot do it returns (or throws as
+/// Exception); the caller tells the launcher.
+using RunRank =
+    std::function<Result<launch::RunEnd>(const config::RunConfig&, const launch::RankIdentity&)>;
 
 /// How a command that runs ranks is called.
 struct Invocation {

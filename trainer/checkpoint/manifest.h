@@ -101,6 +101,10 @@ Result<Manifest> merge(Manifest head, std::span<const Manifest> parts);
 /// Cost: boxes x log(boxes) where the boxes are a grid's.
 Result<void> check_coverage(const Manifest& manifest);
 
+/// Whether a name is that of something in a folder itself: not empty, no '/', no NUL byte, neither
+/// "." nor "..".
+bool is_plain_name(std::string_view name);
+
 /// "[48:97,0:32]".
 std::string to_string(const sharding::Box& box);
 

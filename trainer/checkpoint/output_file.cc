@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <unistd.h>
 #include <utility>
 
@@ -18,56 +17,24 @@ tl::unexpected<Error> system_error(std::string_view path, std::string_view what)
   return fail(ErrorCode::kIo, concat(path, " ", what, ": ", std::strerror(number)));
 }
 
-std::string folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
-}
-
-Result<void> flush_folder(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+Result<OutputFile> OutputFile::create(std::string path) {
+  // Not O_TRUNC: it would follow a link to somebody's file.
+  ::unlink(path.c_str());
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0) {
-    return system_error(path, "cannot be opened as a folder");
+    return system_error(path, "cannot be created");
   }
-  const bool flushed = ::fsync(descriptor) == 0;
-  const Result<void> result =
-      flushed ? Result<void>() : system_error(path, "is a folder that cannot be flushed");
-  ::close(descriptor);
-  return result;
+  return OutputFile(std::move(path), descriptor);
 }
-
-OutputFile::OutputFile(std::string path, std::string shown, int descriptor)
-    : path_(std::move(path)), shown_(std::move(shown)), descriptor_(descriptor) {}
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
-    : path_(std::exchange(other.path_, {})),
-      shown_(std::move(other.shown_)),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(shown_, other.shown_);
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 OutputFile::~OutputFile() {
   if (descriptor_ >= 0) {
     ::close(descriptor_);
-  }
-  if (!path_.empty()) {
     ::unlink(path_.c_str());
   }
-}
-
-Result<OutputFile> OutputFile::create(std::string path, std::string shown) {
-  if (shown.empty()) {
-    shown = path;
-  }
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0) {
-    return system_error(shown, "cannot be created");
-  }
-  return OutputFile(std::move(path), std::move(shown), descriptor);
 }
 
 Result<void> OutputFile::write(std::span<const std::byte> bytes) {
@@ -77,46 +44,57 @@ Result<void> OutputFile::write(std::span<const std::byte> bytes) {
       continue;
     }
     if (done < 0) {
-      return system_error(shown_, "cannot be written");
+      return system_error(path_, "cannot be written");
     }
     bytes = bytes.subspan(static_cast<size_t>(done));
   }
   return {};
 }
 
-Result<void> OutputFile::write(std::string_view text) {
-  return write(std::as_bytes(std::span(text)));
-}
-
-Result<void> OutputFile::close() {
+Result<void> OutputFile::finish() {
   if (::fsync(descriptor_) != 0) {
-    return system_error(shown_, "cannot be flushed to the disk");
+    return system_error(path_, "cannot be flushed to the disk");
   }
   // close() reports what some network file systems found out late.
   if (::close(std::exchange(descriptor_, -1)) != 0) {
-    return system_error(shown_, "cannot be closed");
+    const Result<void> failed = system_error(path_, "cannot be closed");
+    ::unlink(path_.c_str());
+    return failed;
   }
   return {};
 }
 
-Result<void> OutputFile::finish() {
-  const Result<void> closed = close();
-  if (closed) {
-    path_.clear();
+Result<void> OutputFile::finish_as(const std::string& path) {
+  if (Result<void> finished = finish(); !finished) {
+    return finished;
   }
-  return closed;
+  if (std::rename(path_.c_str(), path.c_str()) != 0) {
+    const Result<void> failed = system_error(path, "cannot be renamed");
+    ::unlink(path_.c_str());
+    return failed;
+  }
+  return {};
 }
 
-Result<void> OutputFile::finish_as(const std::string& target) {
-  const Result<void> closed = close();
-  if (!closed) {
-    return closed;
+Result<void> flush_folder(const std::string& folder) {
+  const std::string path = folder.empty() ? "." : folder;
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return system_error(path, "cannot be opened");
   }
-  if (std::rename(path_.c_str(), target.c_str()) != 0) {
-    return system_error(shown_, "cannot be renamed");
+  const Result<void> flushed = ::fsync(descriptor) == 0
+                                   ? Result<void>()
+                                   : system_error(path, "cannot be flushed to the disk");
+  ::close(descriptor);
+  return flushed;
+}
+
+Result<void> write_durably(const std::string& path, std::string_view text) {
+  Result<OutputFile> file = OutputFile::create(path);
+  if (!file) {
+    return fail(file.error());
   }
-  path_.clear();
-  return flush_folder(folder_of(target));
+  return file->write(std::as_bytes(std::span(text))).and_then([&] { return file->finish(); });
 }
 
 }  // namespace brigade::checkpoint

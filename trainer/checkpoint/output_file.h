@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// OutputFile: a file being written, gone unless it is finished.
+/// OutputFile: a file that is on the disk when finish() says so, and gone when that was not said.
 ///
-///   Result<OutputFile> file = OutputFile::create(folder + "/manifest.json");
-///   file->write(text);
-///   file->finish();           // on the disk, and stays
-///   flush_folder(folder);     // so does its name
-///
-/// Every error is kIo and has the path and the system's words.
-/// Thread safety: belongs to one thread.
+///   Result<OutputFile> file = OutputFile::create(path);
+///   file->write(bytes) ... file->finish(); flush_folder(folder);
 #pragma once
 
 #include <cstddef>
@@ -19,48 +14,37 @@
 
 namespace brigade::checkpoint {
 
+/// Errors: kIo with the path and the system's words, from each call.
+/// Thread safety: belongs to one thread.
 class OutputFile {
  public:
-  /// Makes `path`, which must not exist yet, not even as a link. Messages call it `shown`, or by
-  /// its path.
-  static Result<OutputFile> create(std::string path, std::string shown = {});
-
+  /// A new, empty file in the place of what had the name; of a link, not of what it points to.
+  static Result<OutputFile> create(std::string path);
   OutputFile(OutputFile&& other) noexcept;
-  OutputFile& operator=(OutputFile&& other) noexcept;
-  /// Removes what was not finished.
+  OutputFile& operator=(OutputFile&&) = delete;
+  /// Removes the file, unless it was finished.
   ~OutputFile();
 
-  const std::string& path() const { return path_; }
-
-  /// All of it, behind what was written.
   Result<void> write(std::span<const std::byte> bytes);
-  Result<void> write(std::string_view text);
-
-  /// Flushes to the disk and closes. From here on the file stays. Called once, nothing after it.
+  /// Flushes to the disk and closes.
   Result<void> finish();
-
-  /// The same under the name `target` of the same folder, whose file it replaces; the folder is
-  /// flushed. On failure `target` is untouched, unless it was only the folder that could not be
-  /// flushed.
-  Result<void> finish_as(const std::string& target);
+  /// The same, and gives it another name in its folder, in one move.
+  Result<void> finish_as(const std::string& path);
 
  private:
-  OutputFile(std::string path, std::string shown, int descriptor);
+  OutputFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
 
-  Result<void> close();
-
-  std::string path_;  // empty: nothing to remove
-  std::string shown_;
+  std::string path_;
   int descriptor_ = -1;
 };
 
-/// Makes the names in a folder survive a crash: files made, renamed or removed in it.
-Result<void> flush_folder(const std::string& path);
-
-/// The folder that a path names an entry of: "." for a plain name.
-std::string folder_of(const std::string& path);
+/// Brings the names in a folder to the disk; "" is the current one.
+Result<void> flush_folder(const std::string& folder);
 
 /// "PATH WHAT: No space left on device" (errno's words) as kIo.
 tl::unexpected<Error> system_error(std::string_view path, std::string_view what);
+
+/// A whole file of `text`, on the disk; its name is not flushed.
+Result<void> write_durably(const std::string& path, std::string_view text);
 
 }  // namespace brigade::checkpoint

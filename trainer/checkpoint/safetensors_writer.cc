@@ -2,22 +2,19 @@
 #include "trainer/checkpoint/safetensors_writer.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
+#include <string_view>
 #include <unistd.h>
-
-#include <nlohmann/json.hpp>
 
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
 #include "trainer/checkpoint/output_file.h"
 #include "trainer/checkpoint/safetensors_header.h"
+#include "trainer/checkpoint/safetensors_header_writer.h"
 
 namespace brigade::checkpoint {
 namespace {
-
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump();
-}
 
 uint64_t bytes_of(const TensorToWrite& tensor) {
   uint64_t bits = bits_of(tensor.type);
@@ -28,60 +25,36 @@ uint64_t bytes_of(const TensorToWrite& tensor) {
   return bits / 8;
 }
 
-std::vector<const TensorToWrite*> in_file_order(std::span<const TensorToWrite> tensors) {
-  std::vector<const TensorToWrite*> order;
+struct Entry {
+  EntryToWrite header;
+  std::span<const std::byte> bytes;
+};
+
+std::vector<Entry> in_file_order(std::span<const TensorToWrite> tensors) {
+  std::vector<Entry> entries;
   std::set<std::string_view> names = {kMetadataKey};
   for (const TensorToWrite& tensor : tensors) {
     BRIGADE_CHECK(names.insert(tensor.name).second, tensor.name);
     BRIGADE_CHECK(tensor.bytes.size() == bytes_of(tensor), tensor.name, tensor.bytes.size());
-    order.push_back(&tensor);
+    entries.push_back(
+        {{tensor.name, tensor.type, tensor.shape, tensor.bytes.size()}, tensor.bytes});
   }
-  std::sort(order.begin(), order.end(), [](const TensorToWrite* a, const TensorToWrite* b) {
-    return a->type != b->type ? a->type > b->type : a->name < b->name;
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return comes_before(a.header, b.header);
   });
-  return order;
+  return entries;
 }
 
-/// The length and the padded header. Throws where a name is not UTF-8.
-std::string header_of(const std::vector<const TensorToWrite*>& order,
-                      const std::map<std::string, std::string>& metadata) {
-  std::vector<std::string> entries;
-  if (!metadata.empty()) {
-    std::vector<std::string> pairs;
-    for (const auto& [key, value] : metadata) {
-      pairs.push_back(quoted(key) + ":" + quoted(value));
+Result<void> write_all(OutputFile& file,
+                       const std::string& header,
+                       const std::vector<Entry>& entries) {
+  Result<void> written = file.write(std::as_bytes(std::span(header)));
+  for (const Entry& entry : entries) {
+    if (written) {
+      written = file.write(entry.bytes);
     }
-    entries.push_back(concat(quoted(kMetadataKey), ":{", join(pairs, ","), "}"));
   }
-  uint64_t begin = 0;
-  for (const TensorToWrite* tensor : order) {
-    const uint64_t end = begin + tensor->bytes.size();
-    entries.push_back(concat(quoted(tensor->name),
-                             R"(:{"dtype":")",
-                             tensor->type,
-                             R"(","shape":[)",
-                             join(tensor->shape, ","),
-                             R"(],"data_offsets":[)",
-                             begin,
-                             ",",
-                             end,
-                             "]}"));
-    begin = end;
-  }
-  std::string json = "{" + join(entries, ",") + "}";
-  json.resize((json.size() + 7) / 8 * 8, ' ');
-  std::string length;
-  for (size_t byte = 0; byte < kLengthBytes; ++byte) {
-    length += static_cast<char>(json.size() >> (8 * byte) & 0xff);
-  }
-  return length + json;
-}
-
-/// A file under a name of its own, which a run that died may have left.
-Result<OutputFile> create_beside(const std::string& target) {
-  const std::string path = concat(target, ".tmp.", ::getpid());
-  ::unlink(path.c_str());
-  return OutputFile::create(path, target);
+  return written;
 }
 
 }  // namespace
@@ -89,32 +62,22 @@ Result<OutputFile> create_beside(const std::string& target) {
 Result<void> write_safetensors(const std::string& path,
                                std::span<const TensorToWrite> tensors,
                                const std::map<std::string, std::string>& metadata) {
-  const std::vector<const TensorToWrite*> order = in_file_order(tensors);
-  std::string header;
-  try {
-    header = header_of(order, metadata);
-  } catch (const nlohmann::json::exception& error) {
-    return fail(ErrorCode::kData, concat(path, ": a name is not UTF-8: ", error.what()));
+  const std::vector<Entry> entries = in_file_order(tensors);
+  std::vector<EntryToWrite> headers;
+  for (const Entry& entry : entries) {
+    headers.push_back(entry.header);
   }
-  if (header.size() - kLengthBytes > kMaxHeaderBytes) {
-    return fail(ErrorCode::kData,
-                concat(path,
-                       ": expected a header of at most ",
-                       kMaxHeaderBytes,
-                       " bytes; it would have ",
-                       header.size() - kLengthBytes));
+  const Result<std::string> header = safetensors_header(headers, metadata);
+  if (!header) {
+    return fail(ErrorCode::kData, concat(path, ": ", header.error().text));
   }
-  Result<OutputFile> file = create_beside(path);
+  Result<OutputFile> file = OutputFile::create(concat(path, ".tmp.", ::getpid()));
   if (!file) {
     return fail(file.error());
   }
-  Result<void> result = file->write(header);
-  for (const TensorToWrite* tensor : order) {
-    if (result) {
-      result = file->write(tensor->bytes);
-    }
-  }
-  return result ? file->finish_as(path) : result;
+  return write_all(*file, *header, entries)
+      .and_then([&] { return file->finish_as(path); })
+      .and_then([&] { return flush_folder(std::filesystem::path(path).parent_path().string()); });
 }
 
 }  // namespace brigade::checkpoint

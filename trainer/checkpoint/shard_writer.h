@@ -3,11 +3,14 @@
 ///
 ///   Result<Manifest> record = write_shard(staging, "rank-00003.safetensors", 3, boxes);
 ///
-/// Checksums are taken as the bytes go by. Extra memory: the header and its record.
+/// Checksums are taken as the bytes go by. Extra memory: the header and its record, and a block
+/// where
+/// the stored type is another.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,11 +24,13 @@ namespace brigade::checkpoint {
 
 /// A box of a tensor in memory.
 struct StateBox {
-  std::string name;  ///< of the tensor
-  ElementType type = ElementType::kF32;
-  sharding::Shape shape;  ///< of the whole tensor
+  std::string name;                      ///< of the tensor
+  ElementType type = ElementType::kF32;  ///< in memory
+  sharding::Shape shape;                 ///< of the whole tensor
   sharding::Box box;
   std::span<const std::byte> bytes;  ///< borrowed; row-major, little endian
+  /// In the file, if not as in memory: of F32, BF16 or F16, rounded as they are written.
+  std::optional<ElementType> stored_as = {};
 };
 
 /// Writes `folder`/`file` and flushes it to the disk. The folder's entry is not flushed: who

@@ -31,6 +31,33 @@ std::optional<std::string> nearest_choice(const std::string& text,
   return same != choices.end() ? *same : nearest_name(text, choices);
 }
 
+/// What choices are compared with: each entry of a list, else the value.
+std::vector<Value> parts_of(const Value& value) {
+  const auto* items = std::get_if<std::vector<std::string>>(&value);
+  return items != nullptr ? std::vector<Value>(items->begin(), items->end()) : std::vector{value};
+}
+
+bool any_asks(const Key& key, const Value& value) {
+  const std::vector<Value> parts = parts_of(value);
+  return std::any_of(parts.begin(), parts.end(), [&key](const Value& part) {
+    return holds(key.asks, choice_text(part));
+  });
+}
+
+/// The first part that is neither a choice nor an ask.
+std::optional<Value> not_a_choice(const Key& key, const Value& value) {
+  if (key.choices.empty()) {
+    return std::nullopt;
+  }
+  for (const Value& part : parts_of(value)) {
+    const std::string text = choice_text(part);
+    if (!holds(key.choices, text) && !holds(key.asks, text)) {
+      return part;
+    }
+  }
+  return std::nullopt;
+}
+
 bool in_range(const Key& key, const Value& value) {
   const auto* integer = std::get_if<int64_t>(&value);
   const auto* number = std::get_if<double>(&value);
@@ -59,17 +86,16 @@ class ValueCheck {
       return;
     }
     const Value& value = *given->value;
-    const std::string text = choice_text(value);
     if (!key.works) {
       if (given->value != key.fallback && matters(key)) {
         ask(key, value);
       }
-    } else if (holds(key.asks, text)) {
+    } else if (const std::optional<Value> unknown = not_a_choice(key, value)) {
+      unknown_choice(key, *unknown);
+    } else if (any_asks(key, value)) {
       if (matters(key)) {
         ask(key, value);
       }
-    } else if (!key.choices.empty() && !holds(key.choices, text)) {
-      unknown_choice(key, value);
     } else if (!in_range(key, value)) {
       const std::string accepted = key.accepted();
       problems_.add(settings_.place(key),
@@ -136,7 +162,8 @@ class ValueCheck {
     known.insert(known.end(), key.asks.begin(), key.asks.end());
     const std::optional<std::string> near = nearest_choice(choice_text(value), known);
     problems_.add(settings_.place(key),
-                  concat(key.full_name(),
+                  concat(key.kind == Kind::kStringList ? "entries of " : "",
+                         key.full_name(),
                          " must be one of ",
                          key.accepted(),
                          ", found ",
@@ -306,6 +333,7 @@ void check_combinations(const RunConfig& config, const Settings& settings, Probl
   CombinationCheck check(config, settings, problems);
   check.model();
   check.data();
+  check_checkpoint(config, settings, problems);
 }
 
 }  // namespace brigade::config

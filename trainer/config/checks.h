@@ -14,4 +14,7 @@ void check_values(const Settings& settings, Problems& problems);
 /// Keys together; `config` is what `settings` merged into.
 void check_combinations(const RunConfig& config, const Settings& settings, Problems& problems);
 
+/// Those of [checkpoint], a part of check_combinations().
+void check_checkpoint(const RunConfig& config, const Settings& settings, Problems& problems);
+
 }  // namespace brigade::config

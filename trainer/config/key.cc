@@ -20,7 +20,8 @@ std::string Key::accepted() const {
   if (!choices.empty()) {
     std::vector<std::string> shown;
     for (const std::string& choice : choices) {
-      shown.push_back(kind == Kind::kString ? concat('"', choice, '"') : choice);
+      const bool quoted = kind == Kind::kString || kind == Kind::kStringList;
+      shown.push_back(quoted ? concat('"', choice, '"') : choice);
     }
     return join(shown);
   }

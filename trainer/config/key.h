@@ -4,7 +4,7 @@
 ///
 ///   const Section training("training", &RunConfig::training);
 ///   training("seq_len", &Training::seq_len, "tokens of one sequence").at_least(1)
-///   later("checkpoint", "enable", false, "save checkpoints", "checkpoints come later")
+///   later("compile", "enable", Kind::kBool, false, "torch.compile", "there is no compiler here")
 ///
 /// A key either *works* (it has a field), or is only *known*: accepted at its default, an "ask" at
 /// any other value - a wish of the recipe that this version cannot follow, and says so by name.
@@ -36,7 +36,7 @@ struct Key {
   bool maximum_excluded = false;
   std::optional<int64_t> also;       ///< one value below the minimum that is accepted too
   std::string remark;                ///< added to a message about the value
-  std::vector<std::string> choices;  ///< plain texts that work; empty: all of the kind
+  std::vector<std::string> choices;  ///< plain texts, of a list its entries, that work; empty: all
   std::vector<std::string> asks;     ///< plain texts that are known and cannot be followed
   std::string reason;                ///< of an ask: what is not here
   std::string matters_with;          ///< "table.name" of a switch; while it is off, no asks
@@ -90,6 +90,8 @@ constexpr Kind kind_of() {
     return Kind::kInteger;
   } else if constexpr (std::is_same_v<T, double>) {
     return Kind::kNumber;
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    return Kind::kStringList;
   } else {
     static_assert(std::is_same_v<T, std::string>);
     return Kind::kString;

@@ -9,8 +9,13 @@ namespace brigade::config {
 const std::vector<Key>& keys() {
   static const std::vector<Key> all = [] {
     std::vector<Key> rows;
-    for (auto part :
-         {run_keys, model_keys, training_keys, parallelism_keys, recompute_keys, later_keys}) {
+    for (auto part : {run_keys,
+                      model_keys,
+                      training_keys,
+                      parallelism_keys,
+                      recompute_keys,
+                      checkpoint_keys,
+                      later_keys}) {
       std::vector<Key> more = part();
       std::move(more.begin(), more.end(), std::back_inserter(rows));
     }

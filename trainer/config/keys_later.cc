@@ -62,31 +62,6 @@ std::vector<Key> profiling_keys() {
   };
 }
 
-std::vector<Key> checkpoint_keys() {
-  const LaterTable table(
-      "checkpoint", "there are no checkpoints in this version", "checkpoint.enable");
-  return {
-      table.flag("enable", false, "save and resume"),
-      table.text("folder", "checkpoint", "below the dump folder"),
-      table.integer("interval", 500, "steps between checkpoints"),
-      table.integer("load_step", -1, "-1: the newest"),
-      table.optional_text("initial_load_path", "weights to start from"),
-      table.flag("initial_load_model_only", true, "start from weights alone"),
-      table.flag("initial_load_in_hf", false, "start from safetensors"),
-      table.flag("initial_load_in_hf_quantized", false, "start from quantized safetensors"),
-      table.flag("last_save_model_only", true, "the last checkpoint holds weights alone"),
-      table.flag("last_save_in_hf", false, "the last checkpoint is safetensors"),
-      table.text("export_dtype", "float32", "type of the last checkpoint"),
-      table.text("async_mode", "disabled", "save while training goes on"),
-      table.integer("keep_latest_k", 10, "0: all"),
-      table.list("exclude_from_loading", {}, "states not to load"),
-      table.flag("enable_first_step_checkpoint", false, "save after step 1"),
-      table.flag("load_only", false, "never save"),
-      table.flag("create_seed_checkpoint", false, "save the initial weights"),
-      table.flag("enable_ft_dataloader_checkpoints", true, "loader states per replica"),
-  };
-}
-
 std::vector<Key> compile_keys() {
   const LaterTable table("compile", "there is no graph compiler here", "compile.enable");
   return {
@@ -144,7 +119,7 @@ std::vector<Key> remaining_keys() {
 
 std::vector<Key> later_keys() {
   std::vector<Key> rows = profiling_keys();
-  for (auto part : {checkpoint_keys, compile_keys, quantize_keys, remaining_keys}) {
+  for (auto part : {compile_keys, quantize_keys, remaining_keys}) {
     std::vector<Key> more = part();
     rows.insert(rows.end(), more.begin(), more.end());
   }

@@ -17,11 +17,6 @@ bool applies(const Key& key, const RunConfig& config) {
   return find_key(key.owner_key)->get(config) == Value(key.owner);
 }
 
-bool printed(const Key& key, const RunConfig& config) {
-  return key.works && applies(key, config) &&
-         !(key.full_name() == "validation.fraction" && config.validation.dataset_path);
-}
-
 std::string type_name(Kind kind) {
   switch (kind) {
     case Kind::kBool: return "bool";
@@ -51,11 +46,16 @@ std::string condition(const Key& key) {
 
 }  // namespace
 
+bool has_place(const Key& key, const RunConfig& config) {
+  return key.works && applies(key, config) &&
+         !(key.full_name() == "validation.fraction" && config.validation.dataset_path);
+}
+
 std::string to_toml(const RunConfig& config) {
   std::string out;
   std::string open_table;
   for (const Key& key : keys()) {
-    if (!printed(key, config)) {
+    if (!has_place(key, config)) {
       continue;
     }
     if (key.table != open_table) {

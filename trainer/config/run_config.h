@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace brigade::config {
 
@@ -131,6 +132,31 @@ struct ActivationCheckpoint {
   bool operator==(const ActivationCheckpoint&) const = default;
 };
 
+/// What is saved, when, and what a run begins from. docs/CHECKPOINT_FORMAT.md.
+struct Checkpoint {
+  bool enable = false;
+  std::string folder = "checkpoint";  ///< below job.dump_folder
+  int64_t interval = 500;             ///< steps
+  bool enable_first_step_checkpoint = false;
+  int64_t keep_latest_k = 10;              ///< 0: all
+  std::string async_mode = "disabled";     ///< "disabled" or "async"
+  std::string async_second_save = "wait";  ///< "wait" or "refuse"
+  int64_t save_timeout_seconds = 3600;
+  bool last_save_model_only = false;
+  bool last_save_in_hf = false;
+  std::string export_dtype = "float32";  ///< "float32", "bfloat16" or "float16"
+  bool create_seed_checkpoint = false;
+  bool load_only = false;
+  int64_t load_step = -1;  ///< -1: the newest
+  std::vector<std::string> exclude_from_loading;
+  std::vector<std::string> allow_changes;
+  std::optional<std::string> initial_load_path;
+  bool initial_load_model_only = true;
+  bool initial_load_in_hf = false;
+
+  bool operator==(const Checkpoint&) const = default;
+};
+
 struct Comm {
   int64_t init_timeout_seconds = 300;
   int64_t train_timeout_seconds = 100;  ///< from the end of the first step on
@@ -162,6 +188,7 @@ struct RunConfig {
   Metrics metrics;
   Parallelism parallelism;
   ActivationCheckpoint activation_checkpoint;
+  Checkpoint checkpoint;
   Comm comm;
   Debug debug;
   Launch launch;

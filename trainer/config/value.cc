@@ -43,7 +43,8 @@ std::string number_text(double value) {
 
 bool bare(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return c > ' ' && c < 0x7F && std::string_view("\"'\\[],#=").find(c) == std::string_view::npos;
+    return c > ' ' && c < 0x7F &&
+           std::string_view("\"'\\[]{},#=").find(c) == std::string_view::npos;
   });
 }
 
@@ -82,8 +83,14 @@ std::string toml_text(const Value& value) {
 }
 
 std::string plain_text(const Value& value) {
-  const auto* text = std::get_if<std::string>(&value);
-  return text != nullptr && bare(*text) ? *text : toml_text(value);
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return bare(*text) ? *text : toml_text(value);
+  }
+  const auto* items = std::get_if<std::vector<std::string>>(&value);
+  const bool listed =
+      items != nullptr && !items->empty() &&
+      std::all_of(items->begin(), items->end(), [](const std::string& item) { return bare(item); });
+  return listed ? join(*items, ",") : toml_text(value);
 }
 
 bool is_on(const Value& value) {

@@ -27,7 +27,8 @@ std::string_view expected(Kind kind);
 /// As TOML writes it: `"text"`, `0.0008`, `["a", "b"]`. Numbers read back to the same bits.
 std::string toml_text(const Value& value);
 
-/// As a person writes it on a command line: toml_text without a string's quotes where they can go.
+/// As a person writes it on a command line: toml_text without the quotes of a string, and the
+/// brackets of a list, where they can go.
 std::string plain_text(const Value& value);
 
 /// On: true, a number above 1, a text or list that is not empty. Decides whether the keys that

@@ -6,6 +6,8 @@
 ///   2  wrong usage or config
 #pragma once
 
+#include <cstdint>
+
 #include "parallel/base/result.h"
 
 namespace brigade::launch {
@@ -15,6 +17,21 @@ inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitStoppedEarly = 75;
 inline constexpr int kExitSignalBase = 128;
+
+/// How a rank's work ended that did not fail.
+enum class RunEnd : uint8_t {
+  kFinished,
+  kStoppedEarly,  ///< asked to stop, with a checkpoint saved
+};
+
+constexpr int exit_code(RunEnd end) {
+  return end == RunEnd::kFinished ? kExitDone : kExitStoppedEarly;
+}
+
+/// Of work that knows no early end.
+inline Result<RunEnd> finished(const Result<void>& done) {
+  return done ? Result<RunEnd>(RunEnd::kFinished) : fail(done.error());
+}
 
 /// The exit code that an error asks for.
 constexpr int exit_code(ErrorCode code) {

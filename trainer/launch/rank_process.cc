@@ -58,6 +58,7 @@ std::vector<std::string> environment_for(const RankCommand& command, int report_
                               char* const* arguments,
                               char* const* environment,
                               const char* log_path,
+                              int log_flags,
                               pid_t launcher,
                               const char* failure_head) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -70,7 +71,7 @@ std::vector<std::string> environment_for(const RankCommand& command, int report_
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   if (log_path != nullptr) {
-    int log = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+    int log = open(log_path, log_flags, 0644);
     if (log < 0) {
       log = open("/dev/null", O_WRONLY | O_CLOEXEC);
     }
@@ -97,6 +98,8 @@ Result<RankProcess> RankProcess::start(const RankCommand& command) {
   const CharPointers environment(environment_for(command, ends[1]));
   const std::string failure_head = concat("could not run ", command.executable, '\n');
   const char* log_path = command.log_path.empty() ? nullptr : command.log_path.c_str();
+  const int log_flags =
+      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (command.append_log ? 0 : O_TRUNC);
   const pid_t launcher = getpid();
   const pid_t pid = fork();
   if (pid == 0) {
@@ -105,6 +108,7 @@ Result<RankProcess> RankProcess::start(const RankCommand& command) {
                 arguments.get(),
                 environment.get(),
                 log_path,
+                log_flags,
                 launcher,
                 failure_head.c_str());
   }

@@ -18,7 +18,8 @@ struct RankCommand {
   int rank = 0;
   int world_size = 1;
   int master_port = 0;
-  std::string log_path;  ///< output goes here; empty: the launcher's own console
+  std::string log_path;     ///< output goes here; empty: the launcher's own console
+  bool append_log = false;  ///< keep what is in the log
 };
 
 /// A child that is a rank. It cannot outlive the thread that started it: the kernel kills it when

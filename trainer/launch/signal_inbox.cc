@@ -12,7 +12,7 @@ namespace brigade::launch {
 SignalInbox::SignalInbox() {
   sigset_t mask;
   sigemptyset(&mask);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD}) {
     sigaddset(&mask, number);
   }
   sigprocmask(SIG_BLOCK, &mask, &old_mask_);

@@ -7,7 +7,7 @@
 
 namespace brigade::launch {
 
-/// While it lives, SIGINT, SIGTERM, SIGHUP and SIGCHLD of this thread arrive here alone.
+/// While it lives, SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGCHLD of this thread arrive here alone.
 ///
 /// Thread safety: one per process, on the thread that waits.
 class SignalInbox {

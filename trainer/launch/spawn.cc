@@ -2,7 +2,6 @@
 #include "trainer/launch/spawn.h"
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <fstream>
 #include <iostream>
@@ -13,16 +12,12 @@
 #include "trainer/launch/exit_code.h"
 #include "trainer/launch/rank_process.h"
 #include "trainer/launch/signal_inbox.h"
+#include "trainer/launch/stop_signals.h"
 
 namespace brigade::launch {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::string signal_text(int number) {
-  const char* name = sigabbrev_np(number);
-  return name == nullptr ? concat("signal ", number) : concat("SIG", name);
-}
 
 /// The end of a log, each line with its rank before it.
 std::string log_tail(const std::string& path, int rank) {
@@ -78,8 +73,13 @@ class Supervisor {
     }
     ranks_.reserve(static_cast<size_t>(world_size_));
     for (int rank = 0; rank < world_size_; ++rank) {
-      Result<RankProcess> process = RankProcess::start(
-          {options_.executable, command_line_, rank, world_size_, port, log_path(rank)});
+      Result<RankProcess> process = RankProcess::start({.executable = options_.executable,
+                                                        .arguments = command_line_,
+                                                        .rank = rank,
+                                                        .world_size = world_size_,
+                                                        .master_port = port,
+                                                        .log_path = log_path(rank),
+                                                        .append_log = options_.append_logs});
       if (!process) {
         return fail(process.error());
       }
@@ -123,14 +123,20 @@ class Supervisor {
       if (*number == SIGCHLD) {
         continue;
       }
-      if (stopped_by_ != 0) {
+      if (stopped_by_ == 0) {
+        stop(*number);
+      } else if (*number != stopped_by_ || Clock::now() - stopped_at_ > kSignalEcho) {
         signal_all(SIGKILL);
-        continue;
       }
-      stopped_by_ = *number;
-      signal_all(*number);
-      act_after(options_.interrupt_grace, SIGKILL);
     }
+  }
+
+  void stop(int number) {
+    stopped_by_ = number;
+    stopped_at_ = Clock::now();
+    signal_all(number);
+    const bool may_save = number == SIGTERM || number == SIGUSR1;
+    act_after(may_save ? options_.stop_grace : options_.interrupt_grace, SIGKILL);
   }
 
   /// Ends before reports: who was killed comes before those who noticed.
@@ -152,6 +158,10 @@ class Supervisor {
   void ended_badly(const RankProcess& rank) {
     if (stopped_by_ != 0) {
       stopped_badly_ = true;
+      // Whoever waits for this rank to save with it waits in vain.
+      const Clock::time_point soon =
+          Clock::now() + options_.report_grace + options_.terminate_grace;
+      deadline_ = std::min(deadline_.value_or(soon), soon);
       return;
     }
     if (first_failed_ < 0) {
@@ -203,19 +213,37 @@ class Supervisor {
   }
 
   int conclude() {
+    if (stopped_badly_) {
+      origin_ = own_failure();
+    }
     if (first_failed_ >= 0 || origin_ >= 0) {
       return conclude_failed();
-    }
-    if (stopped_by_ != 0) {
-      console_ << "brigade: stopped by " << signal_text(stopped_by_) << std::endl;
-      if (stopped_badly_) {
-        return kExitSignalBase + stopped_by_;
-      }
     }
     const bool early = std::any_of(ranks_.begin(), ranks_.end(), [](const RankProcess& rank) {
       return rank.code() == kExitStoppedEarly;
     });
+    if (stopped_by_ != 0) {
+      const char* rest = early ? ", checkpoint saved" : " when all was done";
+      console_ << "brigade: stopped by " << signal_name(stopped_by_) << (stopped_badly_ ? "" : rest)
+               << std::endl;
+    }
+    if (stopped_badly_) {
+      return kExitSignalBase + stopped_by_;
+    }
     return early ? kExitStoppedEarly : kExitDone;
+  }
+
+  /// The first rank that failed by itself after a signal was passed on, as when it cannot save; -1:
+  /// none did.
+  int own_failure() const {
+    for (const RankProcess& rank : ranks_) {
+      const std::optional<Failure> failure = rank.failure();
+      const bool own = failure && (failure->origin_rank < 0 || failure->origin_rank == rank.rank());
+      if (own && rank.ended_by() == 0) {
+        return rank.rank();
+      }
+    }
+    return -1;
   }
 
   int conclude_failed() {
@@ -253,7 +281,7 @@ class Supervisor {
     if (origin.rank() != origin_ && origin.rank() != first_failed_) {
       text = "did not report and had to be ended";
     } else if (origin.ended_by() != 0) {
-      text = concat("was killed by ", signal_text(origin.ended_by()));
+      text = concat("was killed by ", signal_name(origin.ended_by()));
     } else {
       text = concat("ended with exit code ", origin.code(), " and no report");
     }
@@ -278,9 +306,10 @@ class Supervisor {
 
   SignalInbox inbox_;  // before the ranks: no end of a child may be missed
   std::vector<RankProcess> ranks_;
-  int first_failed_ = -1;       // the first that ended badly
-  int origin_ = -1;             // the first that says, or of which the kernel says, that it began
-  int stopped_by_ = 0;          // the signal that was passed on
+  int first_failed_ = -1;  // the first that ended badly
+  int origin_ = -1;        // the first that says, or of which the kernel says, that it began
+  int stopped_by_ = 0;     // the signal that was passed on
+  Clock::time_point stopped_at_;
   bool stopped_badly_ = false;  // a rank ended otherwise than done or early after it
   bool signalled_ = false;      // from now on ranks may end by signals of ours
   std::optional<Clock::time_point> deadline_;

@@ -10,7 +10,8 @@
 /// Failure:     when one rank fails, the others get a moment to report, then SIGTERM, then SIGKILL;
 ///              the text of the rank that failed first is printed last, once; above it, where it
 ///              left none, the end of its log.
-/// Signals:     SIGINT, SIGTERM and SIGHUP are passed on; the second one kills.
+/// Signals:     SIGINT, SIGTERM, SIGHUP and SIGUSR1 are passed on; the second one kills. Ranks may
+///              take SIGTERM and SIGUSR1 as a wish to save and stop (stop_signals.h).
 /// Lifetime:    nothing outlives the call, nor the launcher itself when it is killed.
 #pragma once
 
@@ -30,6 +31,8 @@ struct SpawnOptions {
   std::chrono::milliseconds report_grace{2000};  ///< from the first failure to SIGTERM
   std::chrono::milliseconds terminate_grace{3000};  ///< from SIGTERM to SIGKILL
   std::chrono::milliseconds interrupt_grace{5000};  ///< from a signal passed on to SIGKILL
+  std::chrono::milliseconds stop_grace{5000};       ///< the same for SIGTERM and SIGUSR1
+  bool append_logs = false;                         ///< to what earlier runs left in the logs
   std::ostream* console = nullptr;                  ///< of the launcher's own lines; empty: stderr
 };
 

@@ -9,6 +9,7 @@
 
 #include "parallel/base/philox.h"
 #include "parallel/base/text.h"
+#include "parallel/collective/gather_texts.h"
 #include "parallel/kernels/dispatch.h"
 #include "trainer/config/print.h"
 #include "trainer/loop/model_shape.h"
@@ -17,20 +18,6 @@ namespace brigade::loop {
 namespace {
 
 constexpr size_t kShownCharacters = 200;
-
-/// Description, and the tokens of two samples: other bytes of the same size are seen, too.
-Result<std::string> fingerprint(const data::TokenSource& source) {
-  std::string text = source.description();
-  std::vector<int64_t> tokens(static_cast<size_t>(source.seq_len()));
-  std::vector<int64_t> targets(tokens.size());
-  for (const int64_t sample : {int64_t{0}, source.sample_count() - 1}) {
-    if (Result<void> read = source.read(0, sample, tokens, targets); !read) {
-      return fail(read.error());
-    }
-    text += concat("; sample ", sample, " ", random_stream("tokens", join(tokens)));
-  }
-  return text;
-}
 
 Result<std::vector<int64_t>> reduced(collective::Communicator& world,
                                      std::vector<int64_t> hashes,
@@ -45,16 +32,57 @@ Result<std::vector<int64_t>> reduced(collective::Communicator& world,
 
 }  // namespace
 
+Result<std::string> data_fingerprint(const data::TokenSource& source) {
+  std::string text = concat(source.sample_count(), " samples of ", source.seq_len());
+  std::vector<int64_t> tokens(static_cast<size_t>(source.seq_len()));
+  std::vector<int64_t> targets(tokens.size());
+  for (const int64_t sample : {int64_t{0}, source.sample_count() - 1}) {
+    if (Result<void> read = source.read(0, sample, tokens, targets); !read) {
+      return fail(read.error());
+    }
+    text += concat("; sample ", sample, " ", random_stream("tokens", join(tokens)));
+  }
+  return text;
+}
+
+Result<std::optional<Error>> first_error(collective::Communicator& world,
+                                         const Result<void>& mine) {
+  const int64_t rank = world.rank();
+  const Result<std::vector<int64_t>> least =
+      reduced(world, {mine ? int64_t{world.size()} : rank}, collective::ReduceOp::kMin);
+  if (!least) {
+    return fail(least.error());
+  }
+  const auto failed = static_cast<int>((*least)[0]);
+  if (failed == world.size()) {
+    return std::nullopt;
+  }
+  Error error = mine ? Error() : mine.error();
+  const Result<std::string> text = collective::broadcast_text(world, error.text, failed);
+  if (!text) {
+    return fail(text.error());
+  }
+  const Result<std::vector<int64_t>> code =
+      reduced(world,
+              {rank == failed ? static_cast<int64_t>(error.code) : int64_t{-1}},
+              collective::ReduceOp::kMax);
+  if (!code) {
+    return fail(code.error());
+  }
+  const auto origin = static_cast<int>(world.members()[static_cast<size_t>(failed)]);
+  return Error{static_cast<ErrorCode>((*code)[0]), *text, origin};
+}
+
 Result<std::vector<SharedFact>> shared_facts(const config::RunConfig& config,
                                              const data::TokenSource& training) {
-  Result<std::string> data = fingerprint(training);
+  Result<std::string> data = data_fingerprint(training);
   if (!data) {
     return fail(data.error());
   }
   config::RunConfig recipe = config;
   recipe.job = {};
   return std::vector<SharedFact>{{"recipe", config::to_toml(recipe)},
-                                 {"training data", *data},
+                                 {"training data", concat(training.description(), "; ", *data)},
                                  {"instruction set", std::string(kernels::instruction_set())},
                                  {"libtorch version", TORCH_VERSION}};
 }

@@ -2,6 +2,7 @@
 /// What must be equal on all ranks before a run may begin, and is checked instead of hoped for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,15 @@ struct SharedFact {
 /// Errors: the source's.
 Result<std::vector<SharedFact>> shared_facts(const config::RunConfig& config,
                                              const data::TokenSource& training);
+
+/// How many samples of what length, and hashes of the first and the last: equal for equal data,
+/// wherever it lies.
+/// Errors: the source's.
+Result<std::string> data_fingerprint(const data::TokenSource& source);
+
+/// The error of the lowest rank that has one, on every rank, with that rank as its origin; empty
+/// when no rank has. Collective. Errors: the communicator's.
+Result<std::optional<Error>> first_error(collective::Communicator& world, const Result<void>& mine);
 
 /// Collective. Errors: kMismatch naming the first fact that differs and this rank's value of it.
 Result<void> agree_on(collective::Communicator& world, const std::vector<SharedFact>& facts);

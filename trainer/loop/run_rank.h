@@ -6,6 +6,7 @@
 
 #include "parallel/base/result.h"
 #include "trainer/config/run_config.h"
+#include "trainer/launch/exit_code.h"
 #include "trainer/launch/rank_identity.h"
 #include "trainer/loop/trainer.h"
 
@@ -16,8 +17,8 @@ using Prepare = std::function<void(Trainer& trainer)>;
 
 /// Trains: start block, steps, validations, summary. An error is told to all other ranks before it
 /// is returned; it then carries the rank that failed first.
-Result<void> run_rank(const config::RunConfig& config,
-                      const launch::RankIdentity& who,
-                      const Prepare& prepare = {});
+Result<launch::RunEnd> run_rank(const config::RunConfig& config,
+                                const launch::RankIdentity& who,
+                                const Prepare& prepare = {});
 
 }  // namespace brigade::loop

@@ -10,15 +10,14 @@
 #include "parallel/base/text.h"
 #include "parallel/tensor/ledger_agreement.h"
 #include "trainer/loop/batches.h"
+#include "trainer/loop/run_state.h"
 #include "trainer/loop/trainer_parts.h"
 
 namespace brigade::loop {
 
 struct Trainer::Impl {
   TrainerParts parts;
-  int64_t steps_done = 0;
-  int64_t samples_consumed = 0;
-  int64_t skips_in_a_row = 0;
+  checkpoint::Counters counters = {};
   uint64_t last_ledger = 0;  // hash of the step before
 
   Result<void> check_ledger();
@@ -41,10 +40,10 @@ Result<StepReport> Trainer::step() {
   Impl& impl = *impl_;
   TrainerParts& parts = impl.parts;
   StepReport report;
-  report.step = impl.steps_done + 1;
+  report.step = impl.counters.step + 1;
   report.learning_rate = parts.learning_rate->at(report.step);
   parts.program->ledger().clear();  // it holds one step
-  const Result<data::StepBatch> read = parts.batcher->read(impl.samples_consumed);
+  const Result<data::StepBatch> read = parts.batcher->read(impl.counters.samples);
   if (!read) {
     return fail(read.error());
   }
@@ -86,10 +85,12 @@ Result<StepReport> Trainer::Impl::after_step(const executor::StepResult& result,
                                              StepReport report) {
   report.loss = result.loss;
   report.gradient_norm = result.gradient_norm;
-  steps_done += 1;
-  samples_consumed += parts.facts.global_batch;
+  counters.step += 1;
+  counters.samples += parts.facts.global_batch;
+  counters.updates = parts.optimizer->updates();
   if (result.finite) {
-    skips_in_a_row = 0;
+    counters.tokens += report.trained_tokens;
+    counters.skips_in_a_row = 0;
     return report;
   }
   const std::string what = concat("step ", report.step, ": not finite: ", result.first_bad);
@@ -101,12 +102,12 @@ Result<StepReport> Trainer::Impl::after_step(const executor::StepResult& result,
   }
   report.skipped = true;
   report.first_bad = result.first_bad;
-  skips_in_a_row += 1;
-  if (skips_in_a_row > parts.config().training.max_consecutive_skips) {
+  counters.skips_in_a_row += 1;
+  if (counters.skips_in_a_row > parts.config().training.max_consecutive_skips) {
     return fail(ErrorCode::kNonFinite,
                 concat(what,
                        "; ",
-                       skips_in_a_row,
+                       counters.skips_in_a_row,
                        " steps in a row were skipped, training.max_consecutive_skips = ",
                        parts.config().training.max_consecutive_skips));
   }
@@ -179,8 +180,25 @@ const config::RunFacts& Trainer::facts() const {
 const tensor::MatmulTable& Trainer::matmul() const {
   return *impl_->parts.options.matmul;
 }
-int64_t Trainer::samples_consumed() const {
-  return impl_->samples_consumed;
+const checkpoint::Counters& Trainer::counters() const {
+  return impl_->counters;
+}
+void Trainer::set_counters(const checkpoint::Counters& counters) {
+  impl_->counters = counters;
+  impl_->parts.optimizer->set_updates(counters.updates);
+}
+std::vector<checkpoint::StateBox> Trainer::boxes_to_write(bool model_only) {
+  return loop::boxes_to_write(*impl_->parts.parameters,
+                              impl_->parts.optimizer->states(),
+                              *impl_->parts.program,
+                              model_only);
+}
+Result<void> Trainer::load(checkpoint::TensorSource& source, bool states) {
+  Result<void> loaded = load_weights(*impl_->parts.parameters, source);
+  if (loaded && states) {
+    loaded = load_states(*impl_->parts.parameters, impl_->parts.optimizer->states(), source);
+  }
+  return loaded;
 }
 zero::ParameterSet& Trainer::parameters() {
   return *impl_->parts.parameters;

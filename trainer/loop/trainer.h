@@ -19,6 +19,9 @@
 #include "parallel/executor/executor.h"
 #include "parallel/tensor/matmul.h"
 #include "parallel/zero/parameter_set.h"
+#include "trainer/checkpoint/manifest.h"
+#include "trainer/checkpoint/shard_writer.h"
+#include "trainer/checkpoint/tensor_source.h"
 #include "trainer/config/resolve.h"
 #include "trainer/config/run_config.h"
 #include "trainer/data/token_source.h"
@@ -77,7 +80,17 @@ class Trainer {
 
   const config::RunFacts& facts() const;
   const tensor::MatmulTable& matmul() const;
-  int64_t samples_consumed() const;
+  int64_t samples_consumed() const { return counters().samples; }
+  /// How far the run has come.
+  const checkpoint::Counters& counters() const;
+  /// Goes on from there, with the weights and states that were loaded.
+  void set_counters(const checkpoint::Counters& counters);
+  /// What this rank writes of a checkpoint (run_state.h): valid until the next step. Local.
+  std::vector<checkpoint::StateBox> boxes_to_write(bool model_only);
+  /// Reads this rank's weights, and the optimizer's states if `states`; parameters().gather() has
+  /// to follow. Local.
+  /// Errors: the source's.
+  Result<void> load(checkpoint::TensorSource& source, bool states);
   zero::ParameterSet& parameters();
   /// Of this rank's optimizer states, which are no tensors.
   int64_t optimizer_bytes();

@@ -24,6 +24,9 @@ class ShardOptimizer {
   void update(double learning_rate, double gradient_norm);
 
   optim::Optimizer& states() { return optimizer_; }
+  /// Updates so far: AdamW's count of steps.
+  int64_t updates() const { return updates_; }
+  void set_updates(int64_t updates) { updates_ = updates; }
 
  private:
   zero::ParameterSet& parameters_;

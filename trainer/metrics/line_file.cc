@@ -8,9 +8,10 @@
 
 namespace brigade::metrics {
 
-LineFile::LineFile(std::string path, DiskWarning& warning)
+LineFile::LineFile(std::string path, DiskWarning& warning, Begin begin)
     : path_(std::move(path)), warning_(warning) {
-  fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int mode = begin == Begin::kEmpty ? O_TRUNC : O_APPEND;
+  fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | mode, 0644);
   if (fd_ < 0) {
     warning_.report(path_, std::strerror(errno));
   }

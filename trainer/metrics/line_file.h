@@ -2,6 +2,7 @@
 /// A file of lines that others may read while it grows: each line is one write.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,8 +12,11 @@ namespace brigade::metrics {
 
 class LineFile {
  public:
-  /// Empties or creates the file. What fails is told to `warning`, which must outlive this.
-  LineFile(std::string path, DiskWarning& warning);
+  enum class Begin : uint8_t { kEmpty, kAppend };
+
+  /// Creates the file, and empties it unless told to append. What fails is told to `warning`, which
+  /// must outlive this.
+  LineFile(std::string path, DiskWarning& warning, Begin begin = Begin::kEmpty);
   ~LineFile();
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;

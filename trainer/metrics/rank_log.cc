@@ -12,10 +12,11 @@ struct RankLog::Library {
   std::shared_ptr<spdlog::logger> logger;  // shared: spdlog's own interface
 };
 
-RankLog::RankLog(const std::string& path, int rank, DiskWarning& warning)
+RankLog::RankLog(const std::string& path, int rank, LineFile::Begin begin, DiskWarning& warning)
     : library_(std::make_unique<Library>()) {
   try {
-    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path, /*truncate=*/rank == 0);
+    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(
+        path, /*truncate=*/begin == LineFile::Begin::kEmpty);
     auto logger = std::make_shared<spdlog::logger>("rank", std::move(sink));
     logger->set_pattern(concat("%Y-%m-%d %H:%M:%S.%e [rank ", rank, "] %l: %v"));
     logger->flush_on(spdlog::level::info);

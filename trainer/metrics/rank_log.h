@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The log of one rank: a file whose lines carry time, rank and level.
 ///
-///   RankLog log("outputs/rank_3.log", 3, warning);
+///   RankLog log("outputs/rank_3.log", 3, LineFile::Begin::kEmpty, warning);
 ///   log.info("connected to 7 peers");   // 2026-11-30 12:00:00.123 [rank 3] info: connected ...
 ///
 /// The library behind it stays in the source file: its formatter must not meet the copy that
@@ -13,14 +13,16 @@
 #include <string_view>
 
 #include "trainer/metrics/disk_warning.h"
+#include "trainer/metrics/line_file.h"
 
 namespace brigade::metrics {
 
 /// Thread safety: shared use is safe.
 class RankLog {
  public:
-  /// Appends to the file; what cannot be written is told to `warning`, which must outlive this.
-  RankLog(const std::string& path, int rank, DiskWarning& warning);
+  /// Empties the file or appends to it; what cannot be written is told to `warning`, which must
+  /// outlive this.
+  RankLog(const std::string& path, int rank, LineFile::Begin begin, DiskWarning& warning);
   ~RankLog();
   RankLog(const RankLog&) = delete;
   RankLog& operator=(const RankLog&) = delete;

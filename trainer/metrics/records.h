@@ -33,7 +33,9 @@ struct Summary {
   int64_t steps = 0;
   int64_t tokens = 0;
   double seconds = 0;
-  std::string next_command;  ///< what to run now; "" for nothing
+  std::string next_command = "";  ///< what to run now; "" for nothing
+  bool stopped_early = false;     ///< asked to stop, with a checkpoint saved
+  std::string checkpoint = "";    ///< the last one; "" for none
 };
 
 /// JSON in one line. Numbers read back to the same bits; NaN and infinity are null.

@@ -8,10 +8,18 @@
 #include <unistd.h>
 
 #include "parallel/base/text.h"
+#include "trainer/metrics/earlier_records.h"
 #include "trainer/metrics/lines.h"
 
 namespace brigade::metrics {
 namespace {
+
+/// Rank 0's log holds this run alone, or all of it when it goes on. The launcher, whose file the
+/// others' logs are, decides the same for them.
+LineFile::Begin log_begin(const ReporterOptions& options) {
+  return options.rank == 0 && options.resumed_step == 0 ? LineFile::Begin::kEmpty
+                                                        : LineFile::Begin::kAppend;
+}
 
 std::string loss_text(double loss) {
   std::ostringstream out;
@@ -37,13 +45,26 @@ Reporter::Reporter(const config::RunConfig& config, ReporterOptions options)
       terminal_(options_.terminal.value_or(isatty(STDOUT_FILENO) == 1)),
       colour_(terminal_ && !config_.metrics.disable_color_printing),
       warning_([this](const std::string& text) { warn(text); }),
-      log_(rank_log_path(config_.job.dump_folder, options_.rank), options_.rank, warning_) {
+      log_(rank_log_path(config_.job.dump_folder, options_.rank),
+           options_.rank,
+           log_begin(options_),
+           warning_) {
+  if (options_.resumed_step > 0) {
+    log_.info(concat("the run goes on from step ", options_.resumed_step));
+  }
   if (speaks()) {
     write_run_facts(config_, options_.versions, warning_);
-    const std::string& folder = config_.job.dump_folder;
-    metrics_ = std::make_unique<LineFile>(metrics_path(folder), warning_);
-    validations_ = std::make_unique<LineFile>(validation_path(folder), warning_);
+    metrics_ = record_file(metrics_path(config_.job.dump_folder));
+    validations_ = record_file(validation_path(config_.job.dump_folder));
   }
+}
+
+std::unique_ptr<LineFile> Reporter::record_file(const std::string& path) {
+  if (options_.resumed_step == 0) {
+    return std::make_unique<LineFile>(path, warning_);
+  }
+  keep_earlier_records(path, options_.resumed_step, warning_);
+  return std::make_unique<LineFile>(path, warning_, LineFile::Begin::kAppend);
 }
 
 Reporter::~Reporter() {
@@ -66,8 +87,8 @@ void Reporter::step(const StepRecord& record) {
   }
   const double left = seconds_left(record);
   const int64_t total = config_.training.steps;
-  const bool shown = record.step == 1 || record.step == total || record.skipped ||
-                     record.step % config_.metrics.log_freq == 0;
+  const bool shown = record.step == options_.resumed_step + 1 || record.step == total ||
+                     record.skipped || record.step % config_.metrics.log_freq == 0;
   if (shown) {
     print(step_line(record, total, left, colour_));
     log_.info(step_line(record, total, left, false));
@@ -87,7 +108,7 @@ void Reporter::validation(const ValidationRecord& record) {
 
 void Reporter::finish(const Summary& summary) {
   const std::string& folder = config_.job.dump_folder;
-  std::string text = concat("done: ",
+  std::string text = concat(summary.stopped_early ? "stopped early: " : "done: ",
                             summary.steps,
                             " steps, ",
                             with_thousands(summary.tokens),
@@ -113,6 +134,9 @@ void Reporter::finish(const Summary& summary) {
                  "\nlogs:    ",
                  folder,
                  "/rank_*.log");
+  if (!summary.checkpoint.empty()) {
+    text += concat("\ncheckpoint: ", summary.checkpoint);
+  }
   if (!summary.next_command.empty()) {
     text += concat("\nnext:    ", summary.next_command);
   }
@@ -121,7 +145,7 @@ void Reporter::finish(const Summary& summary) {
 
 /// From the mean of the steps after the first, which warms everything up.
 double Reporter::seconds_left(const StepRecord& record) {
-  if (measured_steps_ == 1 && record.step == 2) {
+  if (measured_steps_ == 1 && record.step == options_.resumed_step + 2) {
     measured_ms_ = 0;
     measured_steps_ = 0;
   }

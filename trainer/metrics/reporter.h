@@ -29,12 +29,14 @@ struct ReporterOptions {
   std::ostream* console = nullptr;  ///< of rank 0; empty: stdout
   std::optional<bool> terminal;     ///< colour and bar; empty: whether stdout is one
   Versions versions = base_versions();
+  int64_t resumed_step = 0;  ///< the checkpoint's that the run goes on from; 0: it begins
 };
 
 /// Thread safety: one thread, except log(), which any may use.
 class Reporter {
  public:
-  /// Makes the run folder; rank 0 writes config and versions there.
+  /// Makes the run folder; rank 0 writes config and versions there, and empties the metric files,
+  /// or drops from them what came after the step that the run goes on from.
   /// Errors: kIo when the folder cannot be. Later troubles of the disk are warned about once, and
   ///         the run goes on.
   static Result<std::unique_ptr<Reporter>> open(const config::RunConfig& config,
@@ -43,8 +45,8 @@ class Reporter {
 
   /// Lines for the console of rank 0 and for this rank's log.
   void say(std::string_view text);
-  /// One line on the console at step 1, every metrics.log_freq and at the last step; one object in
-  /// metrics.jsonl at every step.
+  /// One line on the console at the first step, every metrics.log_freq and at the last step; one
+  /// object in metrics.jsonl at every step.
   void step(const StepRecord& record);
   void validation(const ValidationRecord& record);
   /// Time, tokens, best losses, paths and the next command.
@@ -55,6 +57,7 @@ class Reporter {
  private:
   Reporter(const config::RunConfig& config, ReporterOptions options);
 
+  std::unique_ptr<LineFile> record_file(const std::string& path);
   bool speaks() const { return options_.rank == 0; }
   void print(const std::string& text);
   void draw_bar(int64_t step);

@@ -75,6 +75,29 @@ std::string rank_log_path(const std::string& folder, int rank) {
   return concat(folder, "/rank_", rank, ".log");
 }
 
+std::string stop_file_path(const std::string& folder) {
+  return concat(folder, "/STOP");
+}
+
+bool stop_file_is_there(const std::string& folder) {
+  return access(stop_file_path(folder).c_str(), F_OK) == 0;
+}
+
+Result<void> take_stop_file(const std::string& folder) {
+  const std::string path = stop_file_path(folder);
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  if (error) {
+    return fail(ErrorCode::kIo,
+                concat("the stop file could not be removed, and will stop the next run too unless "
+                       "you remove it: ",
+                       error.message(),
+                       ": ",
+                       path));
+  }
+  return {};
+}
+
 void write_run_facts(const config::RunConfig& config,
                      const Versions& versions,
                      DiskWarning& warning) {

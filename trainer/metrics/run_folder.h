@@ -27,6 +27,12 @@ std::string metrics_path(const std::string& folder);
 std::string validation_path(const std::string& folder);
 std::string config_path(const std::string& folder);
 std::string versions_path(const std::string& folder);
+/// Whoever makes this file stops the run at its next step, with a checkpoint saved.
+std::string stop_file_path(const std::string& folder);
+bool stop_file_is_there(const std::string& folder);
+/// Removes it, once it is obeyed.
+/// Errors: kIo when it is still there, and would stop the next run too.
+Result<void> take_stop_file(const std::string& folder);
 /// Also where spawn() sends the output of a rank.
 std::string rank_log_path(const std::string& folder, int rank);
 

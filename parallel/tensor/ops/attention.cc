@@ -205,7 +205,7 @@ int64_t attention_scratch_bytes(const LocalAttention& shape, DType dtype) {
 int64_t attention_kept_bytes(const LocalAttention& shape, DType dtype) {
   const int64_t statistics = shape.batch * shape.query_heads * shape.sequence;
   if (composes(has_kernels(dtype), shape.sequence)) {
-    return kernels::attention_probabilities(kernel_shape(shape)) * size_of(dtype);
+    return kernels::attention_probabilities(kernel_shape(shape)) * size_of(DType::kFloat32);
   }
   return statistics * size_of(DType::kFloat32);
 }

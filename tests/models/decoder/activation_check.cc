@@ -29,7 +29,8 @@ decoder::ActivationShape shape_of(const ActivationCase& given, int64_t rank) {
           .sequence = given.sequence,
           .tensor_ranks = given.tensor_ranks,
           .tensor_rank = rank,
-          .sequence_parallel = given.sequence_parallel};
+          .sequence_parallel = given.sequence_parallel,
+          .dtype = given.dtype};
 }
 
 executor::Microbatch microbatch(const ActivationCase& given) {
@@ -86,6 +87,7 @@ void check(const decoder::Model& model,
   {
     const CategoryScope scope(Category::kParameters);
     zero::Options options;
+    options.dtype = given.dtype;
     options.rules = decoder::tensor_parallel_rules();
     options.parts =
         given.sequence_parallel ? decoder::sequence_parallel_rules() : zero::AxisRules();
@@ -100,7 +102,8 @@ void check(const decoder::Model& model,
                         .stages = 1,
                         .sequence = given.sequence,
                         .batch_axes = {"dp_replicate", "dp_shard"},
-                        .sequence_parallel = given.sequence_parallel},
+                        .sequence_parallel = given.sequence_parallel,
+                        .dtype = given.dtype},
                        program,
                        *parameters);
   const decoder::ModelActivations stated = model.activations(shape_of(given, program.rank()));

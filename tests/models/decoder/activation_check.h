@@ -15,6 +15,7 @@ struct ActivationCase {
   int64_t sequence = 8;
   int64_t tensor_ranks = 1;
   bool sequence_parallel = false;
+  DType dtype = DType::kFloat32;
 };
 
 /// Runs each unit forward and backward. After the forward, exactly what the family states must be

@@ -29,6 +29,11 @@ TEST(Gpt2Activations, AreWhatTheOpsKeepWithDropout) {
   testing::expect_stated_activations(Gpt2Model(model_with(0.1)), {.batch = 3, .sequence = 70});
 }
 
+TEST(Gpt2Activations, AreWhatTheOpsKeepInBf16) {
+  testing::expect_stated_activations(Gpt2Model(model_with(0.0)),
+                                     {.batch = 3, .sequence = 70, .dtype = DType::kBFloat16});
+}
+
 TEST(Gpt2Activations, AreWhatTheOpsKeepOnTensorRanks) {
   testing::expect_stated_activations(Gpt2Model(model_with(0.1)),
                                      {.batch = 2, .sequence = 8, .tensor_ranks = 2});

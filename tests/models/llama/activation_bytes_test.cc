@@ -38,6 +38,11 @@ TEST(LlamaActivations, AreWhatTheOpsKeepOfLongSequences) {
   testing::expect_stated_activations(LlamaModel(kOdd), {.batch = 1, .sequence = 1100});
 }
 
+TEST(LlamaActivations, AreWhatTheOpsKeepInBf16) {
+  testing::expect_stated_activations(LlamaModel(kOdd),
+                                     {.batch = 3, .sequence = 70, .dtype = DType::kBFloat16});
+}
+
 TEST(LlamaActivations, InputAndProductsAreLessThanAll) {
   const decoder::ModelActivations bytes = activation_bytes(kOdd, {.batch = 2, .sequence = 8});
   // Queries, keys, values, two sums of the residual stream, gate and up; 2 x 8 rows of fp32.

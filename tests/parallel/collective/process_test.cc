@@ -16,6 +16,7 @@
 #include "parallel/base/check.h"
 #include "parallel/collective/world.h"
 #include "tests/support/rank_threads.h"
+#include "tests/support/signal_process.h"
 
 namespace brigade::collective {
 namespace {
@@ -46,13 +47,13 @@ class RankProcesses {
 
   ~RankProcesses() {
     for (size_t i = 0; i < children_.size(); ++i) {
-      kill(children_[i], SIGKILL);
+      testing::signal_process(children_[i], SIGKILL);
       waitpid(children_[i], nullptr, 0);
       ::close(outputs_[i]);
     }
   }
 
-  void signal(size_t rank, int number) { kill(children_[rank], number); }
+  void signal(size_t rank, int number) { testing::signal_process(children_[rank], number); }
 
   /// What the rank said, at the end of its life.
   std::string line(size_t rank) {

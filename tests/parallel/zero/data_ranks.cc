@@ -108,7 +108,10 @@ at::Tensor used_box(tensor::Program& program,
                     const ParameterSet& set,
                     const ParameterFacts& facts,
                     const at::Tensor& whole) {
-  const sharding::Box box = set.placement(facts.name).used.box(facts.shape, program.rank());
+  return part_of(whole, set.placement(facts.name).used.box(facts.shape, program.rank()));
+}
+
+at::Tensor part_of(const at::Tensor& whole, const sharding::Box& box) {
   at::Tensor piece = whole;
   for (size_t dim = 0; dim < box.dims.size(); ++dim) {
     piece = piece.narrow(static_cast<int64_t>(dim), box.dims[dim].begin, box.dims[dim].size());

@@ -58,6 +58,8 @@ at::Tensor used_box(tensor::Program& program,
                     const sharding::ParameterFacts& facts,
                     const at::Tensor& whole);
 
+at::Tensor part_of(const at::Tensor& whole, const sharding::Box& box);
+
 /// The rows of a used box that this rank updates.
 at::Tensor updated_rows(tensor::Program& program,
                         const ParameterSet& set,

@@ -292,19 +292,25 @@ TEST(ParameterSet, KeepsATiedUseWhoseOwnerIsElsewhere) {
   });
 }
 
-TEST(ParameterSet, LoadsEachUsedBoxOnce) {
-  on_layout({.tp = 2}, [](tensor::Program& program) {
+TEST(ParameterSet, LoadsWhatIsUpdatedHereAndGathersTheRest) {
+  on_layout({.shard = 2, .tp = 2}, [](tensor::Program& program) {
     const auto set = make_set(program, 1, tied_facts());
-    std::vector<std::string> read;
+    int64_t elements = 0;
     value_or_throw(set->load([&](const ParameterFacts& facts,
                                  const sharding::Box& box,
                                  at::Tensor& out) -> Result<void> {
       EXPECT_EQ(out.sizes(), at::IntArrayRef(box.shape()));
-      out.copy_(used_box(program, *set, facts, microbatch_gradient(facts, 0)));
-      read.push_back(facts.name);
+      EXPECT_EQ(set->updated_boxes(facts.name)[static_cast<size_t>(program.rank())], box);
+      out.copy_(part_of(microbatch_gradient(facts, 0), box));
+      elements += out.numel();
       return {};
     }));
-    EXPECT_THAT(read, ::testing::ElementsAre("embed", "up", "norm", "down", "scale"));
+    int64_t updated = 0;
+    for (const Shard& shard : set->shards()) {
+      updated += shard.weight.numel();
+    }
+    EXPECT_EQ(elements, updated);
+    value_or_throw(set->gather());
     for (const ParameterFacts& facts : model_facts()) {
       EXPECT_TRUE(at::equal(set->stored_weight(facts.name),
                             used_box(program, *set, facts, microbatch_gradient(facts, 0))));
@@ -408,10 +414,13 @@ TEST(ParameterSet, R073R074R075HoldAnySizeOverAnyRanks) {
       on_layout({.shard = ranks}, [&](tensor::Program& program) {
         SCOPED_TRACE(concat(ranks, " ranks, stage ", stage));
         const auto set = make_set(program, stage, facts);
-        value_or_throw(set->load([](const ParameterFacts&, const sharding::Box&, at::Tensor& out) {
-          out.copy_(at::arange(out.numel(), at::kFloat).view(out.sizes()));
-          return Result<void>();
-        }));
+        value_or_throw(
+            set->load([](const ParameterFacts& row, const sharding::Box& box, at::Tensor& out) {
+              const int64_t elements = sharding::element_count(row.shape);
+              out.copy_(part_of(at::arange(elements, at::kFloat).view(row.shape), box));
+              return Result<void>();
+            }));
+        value_or_throw(set->gather());
         for (const ParameterFacts& row : facts) {
           const at::Tensor wanted =
               at::arange(sharding::element_count(row.shape), at::kFloat).view(row.shape);

@@ -21,13 +21,14 @@ using ::testing::HasSubstr;
 
 constexpr char kPlays[] = "BRIGADE_TEST_TRAIN";
 
-Result<void> fake_rank(const config::RunConfig& config, const launch::RankIdentity& who) {
+Result<launch::RunEnd> fake_rank(const config::RunConfig& config, const launch::RankIdentity& who) {
   std::cout << "rank " << who.rank << " of " << who.world_size << " trains "
             << config.training.steps << " steps\n";
   if (config.job.description == "fails" && who.rank == who.world_size - 1) {
     throw Exception({ErrorCode::kNonFinite, "the loss is NaN at step 3", -1});
   }
-  return {};
+  return config.job.description == "stops" ? launch::RunEnd::kStoppedEarly
+                                           : launch::RunEnd::kFinished;
 }
 
 /// The arguments that this process was started with.
@@ -89,6 +90,7 @@ TEST_F(TrainTest, HelpShowsFlagsAndKeys) {
   EXPECT_THAT(out_.str(), HasSubstr("usage: brigade train --config=FILE"));
   EXPECT_THAT(out_.str(), HasSubstr("--print-config"));
   EXPECT_THAT(out_.str(), HasSubstr("seq_len (integer, 2048)"));
+  EXPECT_THAT(out_.str(), HasSubstr("75 stopped early with a checkpoint"));
 }
 
 TEST_F(TrainTest, PrintConfigPrintsTheMergedRecipe) {
@@ -123,6 +125,28 @@ TEST_F(TrainTest, OneRankRunsInThisProcess) {
   EXPECT_EQ(run({"training.dataset=synthetic"}), 0);
   EXPECT_EQ(run({"training.dataset=synthetic", "job.description=fails"}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("brigade: rank 0 of 1 failed: the loss is NaN at step 3"));
+}
+
+TEST_F(TrainTest, ReturnsThatTheRunStoppedEarly) {
+  EXPECT_EQ(run({"training.dataset=synthetic", "job.description=stops"}), 75);
+  EXPECT_EQ(run({"training.dataset=synthetic", "job.description=stops", "launch.ranks=2"}), 75);
+  EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(TrainTest, KeepsTheLogsOfARunThatGoesOn) {
+  const auto starts = [&] {
+    EXPECT_EQ(run({"training.dataset=synthetic", "launch.ranks=2", "checkpoint.enable=true"}), 0);
+    std::istringstream lines(log(1));
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) {
+      count += line.starts_with("rank 1 of 2 trains") ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_EQ(starts(), 1);
+  EXPECT_EQ(starts(), 1);  // it left no checkpoint: begun anew
+  std::filesystem::create_directories(folder_ + "/run/checkpoint/step-3");
+  EXPECT_EQ(starts(), 2);
 }
 
 TEST_F(TrainTest, StartsTheProductOfTheDegrees) {

@@ -83,7 +83,10 @@ TEST(SafetensorsWriter, LeavesNothingBehindWhenItFails) {
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::kIo);
   EXPECT_EQ(missing.error().text,
-            (folder / "no/such/folder") + " cannot be created: No such file or directory");
+            concat(folder / "no/such/folder",
+                   ".tmp.",
+                   ::getpid(),
+                   " cannot be created: No such file or directory"));
   std::filesystem::create_directories(folder.path() / "taken" / "inside");
   const auto taken = write_safetensors(folder / "taken", {});
   ASSERT_FALSE(taken);

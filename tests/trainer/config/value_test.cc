@@ -20,7 +20,11 @@ TEST(Value, LosesItsQuotesWhereACommandLineNeedsNone) {
   EXPECT_EQ(plain_text(std::string("none")), "none");
   EXPECT_EQ(plain_text(std::string("two words")), "\"two words\"");
   EXPECT_EQ(plain_text(std::string()), "\"\"");
+  EXPECT_EQ(plain_text(std::string("{}")), "\"{}\"");
   EXPECT_EQ(plain_text(int64_t{1}), "1");
+  EXPECT_EQ(plain_text(std::vector<std::string>{"a", "b"}), "a,b");
+  EXPECT_EQ(plain_text(std::vector<std::string>{"a, b"}), "[\"a, b\"]");
+  EXPECT_EQ(plain_text(std::vector<std::string>{}), "[]");
 }
 
 TEST(Value, TurnsASwitchOnWhenItSaysMoreThanOne) {

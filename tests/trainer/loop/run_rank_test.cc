@@ -44,7 +44,10 @@ std::vector<nlohmann::json> lines_of(const std::string& path) {
 
 /// What each rank of a world over loopback returned.
 std::vector<Result<void>> run_world(const config::RunConfig& config, int size) {
-  return run_loopback(size, [&](const launch::RankIdentity& who) { return run_rank(config, who); });
+  return run_loopback(size, [&](const launch::RankIdentity& who) -> Result<void> {
+    const Result<launch::RunEnd> end = run_rank(config, who);
+    return end ? Result<void>() : fail(end.error());
+  });
 }
 
 TEST(RunRank, RecordsEveryStepOfARun) {
@@ -81,7 +84,7 @@ TEST(RunRank, ReturnsTheErrorOfItsData) {
   const TemporaryFolder folder;
   config::RunConfig config = run_in(folder, {});
   config.training.dataset_path = folder / "absent";
-  const Result<void> result = run_rank(config, {});
+  const Result<launch::RunEnd> result = run_rank(config, {});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kIo);
 }

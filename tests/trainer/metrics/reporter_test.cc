@@ -28,15 +28,15 @@ class ReporterTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::unique_ptr<Reporter> open(int rank = 0, bool terminal = false) {
+  std::unique_ptr<Reporter> open(int rank = 0, bool terminal = false, int64_t resumed_step = 0) {
     Result<std::unique_ptr<Reporter>> reporter =
-        Reporter::open(config_, {rank, &console_, terminal, {{"brigade", "test"}}});
+        Reporter::open(config_, {rank, &console_, terminal, {{"brigade", "test"}}, resumed_step});
     EXPECT_TRUE(reporter) << (reporter ? "" : reporter.error().text);
     return std::move(*reporter);
   }
 
-  void run_steps(Reporter& reporter) {
-    for (int64_t step = 1; step <= config_.training.steps; ++step) {
+  void run_steps(Reporter& reporter, int64_t first = 1) {
+    for (int64_t step = first; step <= config_.training.steps; ++step) {
       reporter.step({.step = step,
                      .loss = 5.0 - 0.1 * static_cast<double>(step),
                      .grad_norm = 1,
@@ -121,7 +121,10 @@ TEST_F(ReporterTest, SumsUpAtTheEnd) {
   run_steps(*reporter);
   reporter->step({.step = 25, .loss = std::numeric_limits<double>::quiet_NaN(), .skipped = true});
   reporter->validation({.step = 25, .loss = 1.3862943611198906, .time = 3});
-  reporter->finish({25, 51200, 62.0, "brigade train --config=next.toml"});
+  reporter->finish({.steps = 25,
+                    .tokens = 51200,
+                    .seconds = 62.0,
+                    .next_command = "brigade train --config=next.toml"});
   const std::string text = console_.str();
   EXPECT_THAT(text, HasSubstr("done: 25 steps, 51,200 tokens in 0:01:02 (826 tokens/s)\n"));
   EXPECT_THAT(text, HasSubstr("best loss: 2.50000 at step 25\n"));
@@ -139,7 +142,7 @@ TEST_F(ReporterTest, GoesOnWithAFullDiskAndWarnsOnce) {
   }
   const std::unique_ptr<Reporter> reporter = open();
   run_steps(*reporter);
-  reporter->finish({25, 1, 1, ""});
+  reporter->finish({.steps = 25, .tokens = 1, .seconds = 1});
   EXPECT_EQ(count(console_.str(), "warning: could not write"), 1);
   EXPECT_THAT(console_.str(), HasSubstr("No space left on device"));
   EXPECT_EQ(count(console_.str(), "step: "), 4);
@@ -153,6 +156,70 @@ TEST_F(ReporterTest, RefusesAFolderThatCannotBe) {
   ASSERT_FALSE(reporter);
   EXPECT_EQ(reporter.error().code, ErrorCode::kIo);
   EXPECT_THAT(reporter.error().text, HasSubstr("job.dump_folder"));
+}
+
+TEST_F(ReporterTest, KeepsTheRecordsUpToTheStepThatItGoesOnFrom) {
+  {
+    const std::unique_ptr<Reporter> first = open();
+    run_steps(*first);
+    first->validation({.step = 10, .loss = 3, .time = 1});
+    first->validation({.step = 20, .loss = 2, .time = 2});
+  }
+  const std::string once = file("metrics.jsonl");
+  console_.str("");
+  const std::unique_ptr<Reporter> second = open(0, false, 12);
+  EXPECT_EQ(count(file("metrics.jsonl"), "\n"), 12);
+  EXPECT_EQ(count(file("validation.jsonl"), "\n"), 1);
+  run_steps(*second, 13);
+  second->validation({.step = 20, .loss = 2, .time = 2});
+  EXPECT_EQ(file("metrics.jsonl"), once);
+  EXPECT_EQ(count(file("validation.jsonl"), "\n"), 2);
+  EXPECT_THAT(console_.str(), HasSubstr("step: 13/25"));  // its first
+  EXPECT_THAT(console_.str(), Not(HasSubstr("step: 14/25")));
+}
+
+TEST_F(ReporterTest, AppendsToTheLogsOfARunThatGoesOn) {
+  run_steps(*open());
+  run_steps(*open(0, false, 12), 13);
+  EXPECT_EQ(count(file("rank_0.log"), "step:  1/25"), 1);
+  EXPECT_EQ(count(file("rank_0.log"), "step: 25/25"), 2);
+  EXPECT_THAT(file("rank_0.log"), HasSubstr("info: the run goes on from step 12\n"));
+  open(1, false, 12);
+  EXPECT_THAT(file("rank_1.log"), HasSubstr("[rank 1] info: the run goes on from step 12\n"));
+  run_steps(*open());
+  EXPECT_EQ(count(file("rank_0.log"), "step: 25/25"), 1);
+}
+
+TEST_F(ReporterTest, SumsUpWhatStoppedEarly) {
+  open()->finish({.steps = 7,
+                  .tokens = 10,
+                  .seconds = 1,
+                  .next_command = "",
+                  .stopped_early = true,
+                  .checkpoint = "run/checkpoint/step-7"});
+  EXPECT_THAT(console_.str(), HasSubstr("stopped early: 7 steps, 10 tokens in"));
+  EXPECT_THAT(console_.str(), HasSubstr("\ncheckpoint: run/checkpoint/step-7\n"));
+}
+
+TEST_F(ReporterTest, TheStopFileIsThereUntilItIsTaken) {
+  const std::string run = config_.job.dump_folder;
+  std::filesystem::create_directories(run);
+  EXPECT_FALSE(stop_file_is_there(run));
+  EXPECT_TRUE(take_stop_file(run));
+  std::ofstream{stop_file_path(run)};
+  EXPECT_TRUE(stop_file_is_there(run));
+  EXPECT_TRUE(take_stop_file(run));
+  EXPECT_FALSE(stop_file_is_there(run));
+}
+
+TEST_F(ReporterTest, SaysWhenTheStopFileStays) {
+  const std::string run = config_.job.dump_folder;
+  std::filesystem::create_directories(stop_file_path(run) + "/full");
+  EXPECT_TRUE(stop_file_is_there(run));
+  const Result<void> taken = take_stop_file(run);
+  ASSERT_FALSE(taken);
+  EXPECT_THAT(taken.error().text, HasSubstr("will stop the next run too"));
+  EXPECT_THAT(taken.error().text, HasSubstr(stop_file_path(run)));
 }
 
 }  // namespace

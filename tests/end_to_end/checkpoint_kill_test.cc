@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// R033, R042: whoever is killed, and whenever, a whole checkpoint is there and the next run finds
+// the newest. BRIGADE_KILLS says how often; 20 when it does not.
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "tests/end_to_end/checkpoint_process.h"
+#include "tests/support/signal_process.h"
+
+namespace brigade::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::DiskRule;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::Kill;
+
+class CheckpointKill : public CheckpointProcessTest {
+ protected:
+  /// Runs until somebody has killed it; what is left is whole.
+  void run_until_killed(const Run& run) {
+    const int code = run->wait(20s).value_or(-1);
+    console_ = run->console();
+    EXPECT_NE(code, -1) << "still runs";
+    EXPECT_NE(code, 0);
+    EXPECT_TRUE(run->all_gone());
+  }
+
+  /// Goes on from the newest whole one for two steps.
+  void go_on(Settings settings) {
+    const std::vector<int64_t> whole = whole_steps();
+    ASSERT_THAT(whole, ::testing::Not(IsEmpty()));
+    ASSERT_EQ(train(saving(std::move(settings), whole.front() + 2)), 0);
+    expect_went_on_from(whole.front());
+    expect_no_leftovers();
+  }
+};
+
+int kills_wanted() {
+  const char* text = std::getenv("BRIGADE_KILLS");
+  return text == nullptr ? 20 : std::atoi(text);
+}
+
+/// One long run of which every part is killed: each begins where the one before was ended.
+TEST_F(CheckpointKill, R033AtRandomMomentsTheNewestWholeOneIsFoundAndTheCurveStaysTheSame) {
+  std::mt19937 random(6);
+  const int kills = kills_wanted();
+  int64_t newest = 0;
+  for (int i = 0; i < kills; ++i) {
+    SCOPED_TRACE("kill " + std::to_string(i));
+    Settings settings = saving(kDp2, 1'000'000);
+    settings.emplace_back("checkpoint.keep_latest_k=" + std::to_string(i % 3));  // 0: all
+    if (i % 2 == 1) {
+      settings.emplace_back("checkpoint.async_mode=async");
+    }
+    const Run run = start(settings);
+    const auto goes_on = [&] { return !steps().empty() && steps().front() > newest; };
+    ASSERT_TRUE(testing::comes_true(goes_on)) << run->console();
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
+    const pid_t victim = random() % 2 == 0 ? run->pid() : run->rank(static_cast<int>(random() % 2));
+    ASSERT_GT(victim, 0);
+    testing::signal_process(victim, SIGKILL);
+    run_until_killed(run);
+    if (i > 0) {
+      expect_went_on_from(newest);
+    }
+    const std::vector<int64_t> whole = whole_steps();
+    ASSERT_THAT(whole, ::testing::Not(IsEmpty()));
+    ASSERT_GT(whole.front(), newest);
+    newest = whole.front();
+  }
+  ASSERT_EQ(train(saving(kDp2, newest + 1)), 0);
+  expect_went_on_from(newest);
+  expect_no_leftovers();
+  const std::vector<double> killed = losses();
+  std::filesystem::remove_all(run_folder());
+  Settings straight = saving(kDp2, newest + 1);
+  straight.emplace_back("checkpoint.enable=false");
+  ASSERT_EQ(train(straight), 0);
+  EXPECT_EQ(losses(), killed);
+}
+
+struct Phase {
+  std::string name;
+  DiskRule rule;
+};
+
+/// Where the second save of a run with keep_latest_k = 1 is, in the order in which it gets there.
+std::vector<Phase> phases_of_the_second_save() {
+  return {
+      {"staging folder", {.calls = "mkdir", .path = ".step-2.saving"}},
+      {"shard of rank 0 begun", {.calls = "create", .path = ".step-2.saving/rank-00000"}},
+      {"shard of rank 1 written", {.calls = "write", .path = ".step-2.saving/rank-00001"}},
+      {"shard of rank 1 flushed", {.calls = "sync", .path = ".step-2.saving/rank-00001"}},
+      {"manifest begun", {.calls = "create", .path = ".step-2.saving/manifest"}},
+      {"manifest written", {.calls = "write", .path = ".step-2.saving/manifest"}},
+      {"manifest flushed", {.calls = "sync", .path = ".step-2.saving/manifest"}},
+      {"published", {.calls = "rename", .path = ".step-2.saving -> "}},
+      {"old one renamed", {.calls = "rename", .path = "/step-1 -> "}},
+      {"old one removed", {.calls = "remove", .path = ".step-1.purging"}},
+  };
+}
+
+TEST_F(CheckpointKill, R042InEachPhaseOfASaveThatReplacesTheOnlyCheckpointOneIsWhole) {
+  for (const Kill victim : {Kill::kCaller, Kill::kParent}) {
+    for (Phase phase : phases_of_the_second_save()) {
+      SCOPED_TRACE(phase.name + (victim == Kill::kCaller ? ", its rank" : ", all"));
+      std::filesystem::remove_all(run_folder());
+      phase.rule.kill = victim;
+      Settings settings = saving(kDp2, 4);
+      settings.emplace_back("checkpoint.keep_latest_k=1");
+      run_until_killed(start_with({phase.rule}, settings));
+      const bool published = phase.name.starts_with("old one");
+      ASSERT_THAT(whole_steps(), ::testing::Not(IsEmpty()));
+      EXPECT_EQ(whole_steps().front(), published ? 2 : 1);
+      EXPECT_LE(records().size(), 2U);
+      if (victim == Kill::kCaller) {
+        go_on(kDp2);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace brigade::end_to_end

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/checkpoint/checkpoint.h"
+
+#include <optional>
+#include <utility>
+
+#include "parallel/base/check.h"
+#include "parallel/base/crc32c.h"
+#include "parallel/base/text.h"
+#include "trainer/checkpoint/block_reader.h"
+#include "trainer/checkpoint/box_runs.h"
+#include "trainer/checkpoint/input_file.h"
+
+namespace brigade::checkpoint {
+namespace {
+
+constexpr uint64_t kMostManifestBytes = uint64_t{1} << 32;
+
+uint64_t width_of(const ManifestTensor& tensor) {
+  return bits_of(tensor.type) / 8;
+}
+
+std::string name_of(std::string_view tensor, const ManifestBox& box) {
+  return concat("tensor ", tensor, ", box ", to_string(box.box));
+}
+
+}  // namespace
+
+struct Checkpoint::Impl {
+  std::string folder;
+  Manifest manifest;
+  SourceTensors tensors;
+  std::vector<std::optional<InputFile>> files;  // those that were read from
+  std::vector<std::byte> scratch;
+  uint64_t bytes_read = 0;
+
+  std::string path_of(const ManifestFile& file) const { return concat(folder, "/", file.name); }
+  Result<void> check_size(const InputFile& found, const ManifestFile& file) const;
+  Result<const InputFile*> file_at(size_t index);
+  Result<void> check_header(const InputFile& found, const ManifestFile& file);
+  Result<void> read_part(std::string_view name,
+                         const ManifestTensor& tensor,
+                         const ManifestBox& saved,
+                         const sharding::Box& wanted,
+                         std::span<std::byte> out);
+};
+
+Checkpoint::Checkpoint(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Checkpoint::~Checkpoint() = default;
+
+Result<std::unique_ptr<Checkpoint>> Checkpoint::open(const std::string& folder) {
+  auto impl = std::make_unique<Impl>();
+  impl->folder = folder;
+  const std::string path = concat(folder, "/", kManifestName);
+  const Result<std::string> text = read_text(path, kMostManifestBytes);
+  if (!text) {
+    return fail(text.error().code,
+                concat(folder, " is no complete checkpoint: ", text.error().text));
+  }
+  Result<Manifest> manifest = parse_manifest(*text, path);
+  if (!manifest) {
+    return fail(manifest.error());
+  }
+  impl->manifest = std::move(*manifest);
+  impl->bytes_read = text->size();
+  impl->files.resize(impl->manifest.files.size());
+  for (const ManifestFile& file : impl->manifest.files) {
+    const Result<InputFile> found = InputFile::open(impl->path_of(file));
+    Result<void> fits = found ? impl->check_size(*found, file) : fail(found.error());
+    if (!fits) {
+      return fail(fits.error());
+    }
+  }
+  for (const auto& [name, tensor] : impl->manifest.tensors) {
+    impl->tensors[name] = {tensor.type, tensor.shape};
+  }
+  return std::unique_ptr<Checkpoint>(new Checkpoint(std::move(impl)));
+}
+
+Result<void> Checkpoint::Impl::check_size(const InputFile& found, const ManifestFile& file) const {
+  if (found.size() == file.bytes) {
+    return {};
+  }
+  return fail(
+      ErrorCode::kData,
+      concat(found.path(), " has ", found.size(), " bytes; the manifest says ", file.bytes));
+}
+
+Result<const InputFile*> Checkpoint::Impl::file_at(size_t index) {
+  std::optional<InputFile>& known = files[index];
+  if (!known) {
+    const ManifestFile& file = manifest.files[index];
+    Result<InputFile> opened = InputFile::open(path_of(file));
+    if (!opened) {
+      return fail(opened.error());
+    }
+    const Result<void> fits =
+        check_size(*opened, file).and_then([&] { return check_header(*opened, file); });
+    if (!fits) {
+      return fail(fits.error());
+    }
+    known.emplace(std::move(*opened));
+  }
+  return &*known;
+}
+
+Result<void> Checkpoint::Impl::check_header(const InputFile& found, const ManifestFile& file) {
+  std::vector<std::byte> header(file.header_bytes);
+  if (Result<void> read = found.read(0, header); !read) {
+    return read;
+  }
+  bytes_read += header.size();
+  if (crc32c(header) != file.header_crc32c) {
+    return fail(ErrorCode::kData,
+                concat(found.path(),
+                       " is damaged, or another file in its place: the checksum of its header is "
+                       "not that of the manifest"));
+  }
+  return {};
+}
+
+const Manifest& Checkpoint::manifest() const {
+  return impl_->manifest;
+}
+const std::string& Checkpoint::path() const {
+  return impl_->folder;
+}
+const SourceTensors& Checkpoint::tensors() const {
+  return impl_->tensors;
+}
+uint64_t Checkpoint::bytes_read() const {
+  return impl_->bytes_read;
+}
+
+Result<void> Checkpoint::read(std::string_view name,
+                              const sharding::Box& box,
+                              std::span<std::byte> out) {
+  const auto found = impl_->manifest.tensors.find(name);
+  BRIGADE_CHECK(found != impl_->manifest.tensors.end(), name);
+  const ManifestTensor& tensor = found->second;
+  BRIGADE_CHECK(box.dims.size() == tensor.shape.size(), name, box.dims.size());
+  const uint64_t bytes = static_cast<uint64_t>(box.element_count()) * width_of(tensor);
+  BRIGADE_CHECK(out.size() == bytes, name, out.size(), bytes);
+  for (const ManifestBox& saved : tensor.boxes) {
+    if (intersect(saved.box, box).element_count() == 0) {
+      continue;
+    }
+    if (Result<void> read = impl_->read_part(name, tensor, saved, box, out); !read) {
+      return read;
+    }
+  }
+  return {};
+}
+
+Result<void> Checkpoint::Impl::read_part(std::string_view name,
+                                         const ManifestTensor& tensor,
+                                         const ManifestBox& saved,
+                                         const sharding::Box& wanted,
+                                         std::span<std::byte> out) {
+  const Result<const InputFile*> file = file_at(saved.file);
+  if (!file) {
+    return fail(file.error());
+  }
+  const uint64_t width = width_of(tensor);
+  BlockReader reader(**file,
+                     saved,
+                     static_cast<uint64_t>(saved.box.element_count()) * width,
+                     manifest.block_bytes,
+                     name_of(name, saved),
+                     scratch);
+  const Result<void> read = for_each_run(saved.box, wanted, width, [&](const Run& run) {
+    return reader.copy(run.from, out.subspan(run.to, run.bytes));
+  });
+  bytes_read += reader.bytes_read();
+  return read;
+}
+
+std::vector<std::string> Checkpoint::verify() {
+  std::vector<std::string> damage;
+  for (size_t index = 0; index < impl_->files.size(); ++index) {
+    if (const auto file = impl_->file_at(index); !file) {
+      damage.push_back(file.error().text);
+    }
+  }
+  std::vector<std::byte> piece;
+  for (const auto& [name, tensor] : impl_->manifest.tensors) {
+    for (const ManifestBox& box : tensor.boxes) {
+      const auto file = impl_->file_at(box.file);
+      if (!file) {
+        continue;  // named above
+      }
+      const uint64_t bytes = static_cast<uint64_t>(box.box.element_count()) * width_of(tensor);
+      BlockReader reader(
+          **file, box, bytes, impl_->manifest.block_bytes, name_of(name, box), impl_->scratch);
+      for (uint64_t from = 0; from < bytes; from += impl_->manifest.block_bytes) {
+        piece.resize(std::min(impl_->manifest.block_bytes, bytes - from));
+        if (Result<void> read = reader.copy(from, piece); !read) {
+          damage.push_back(read.error().text);
+        }
+      }
+      impl_->bytes_read += reader.bytes_read();
+    }
+  }
+  return damage;
+}
+
+}  // namespace brigade::checkpoint
