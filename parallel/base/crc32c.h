@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// crc32c: the checksum of frames and files, CRC-32C (Castagnoli), as iSCSI has it (RFC 3720).
+/// CRC-32C (Castagnoli): polynomial 0x1EDC6F41, reflected, initial value and final xor 0xFFFFFFFF.
 ///
-///   crc32c(bytes);                       // of "123456789": 0xe3069283
-///   crc32c(second, crc32c(first));       // of both, one after the other
+///   crc32c(whole) == crc32c(second_half, crc32c(first_half))
+///
+/// Finds every burst of up to 32 damaged bits, and nothing that is done on purpose.
+/// Thread safety: pure functions.
+/// Cost: with SSE4.2, chosen when it runs, three streams side by side: about eight bytes a cycle.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +14,10 @@
 
 namespace brigade {
 
-/// Of `bytes` behind those of which `before` is the checksum. By the processor's own instruction
-/// where it has one: about 10 GB/s, else 2.
+/// Of `bytes`, or of what gave `before` with `bytes` behind it.
 uint32_t crc32c(std::span<const std::byte> bytes, uint32_t before = 0);
 
-namespace detail {
-/// The same, by tables.
-uint32_t crc32c_by_tables(std::span<const std::byte> bytes, uint32_t before);
-}  // namespace detail
+/// The same on any processor.
+uint32_t crc32c_by_table(std::span<const std::byte> bytes, uint32_t before = 0);
 
 }  // namespace brigade

@@ -24,6 +24,30 @@ std::string name_of(std::string_view tensor, const ManifestBox& box) {
   return concat("tensor ", tensor, ", box ", to_string(box.box));
 }
 
+/// What of the manifest lies in a file, for the message about one that is damaged: the first box of
+/// it that ends behind byte `sound`.
+std::string lost_with(const Manifest& manifest, size_t file, uint64_t sound) {
+  std::string first;
+  uint64_t first_offset = 0;
+  size_t boxes = 0;
+  for (const auto& [name, tensor] : manifest.tensors) {
+    for (const ManifestBox& box : tensor.boxes) {
+      const uint64_t bytes = static_cast<uint64_t>(box.box.element_count()) * width_of(tensor);
+      if (box.file != file || box.offset + bytes <= sound) {
+        continue;
+      }
+      if (++boxes == 1 || box.offset < first_offset) {
+        first = name_of(name, box);
+        first_offset = box.offset;
+      }
+    }
+  }
+  if (boxes == 0) {
+    return {};
+  }
+  return concat("; lost with it: ", first, boxes > 1 ? concat(" and ", boxes - 1, " more") : "");
+}
+
 }  // namespace
 
 struct Checkpoint::Impl {
@@ -35,9 +59,9 @@ struct Checkpoint::Impl {
   uint64_t bytes_read = 0;
 
   std::string path_of(const ManifestFile& file) const { return concat(folder, "/", file.name); }
-  Result<void> check_size(const InputFile& found, const ManifestFile& file) const;
+  Result<InputFile> open_file(size_t index) const;
   Result<const InputFile*> file_at(size_t index);
-  Result<void> check_header(const InputFile& found, const ManifestFile& file);
+  Result<void> check_header(const InputFile& found, size_t index);
   Result<void> read_part(std::string_view name,
                          const ManifestTensor& tensor,
                          const ManifestBox& saved,
@@ -64,11 +88,9 @@ Result<std::unique_ptr<Checkpoint>> Checkpoint::open(const std::string& folder) 
   impl->manifest = std::move(*manifest);
   impl->bytes_read = text->size();
   impl->files.resize(impl->manifest.files.size());
-  for (const ManifestFile& file : impl->manifest.files) {
-    const Result<InputFile> found = InputFile::open(impl->path_of(file));
-    Result<void> fits = found ? impl->check_size(*found, file) : fail(found.error());
-    if (!fits) {
-      return fail(fits.error());
+  for (size_t index = 0; index < impl->manifest.files.size(); ++index) {
+    if (const Result<InputFile> file = impl->open_file(index); !file) {
+      return fail(file.error());
     }
   }
   for (const auto& [name, tensor] : impl->manifest.tensors) {
@@ -77,34 +99,41 @@ Result<std::unique_ptr<Checkpoint>> Checkpoint::open(const std::string& folder) 
   return std::unique_ptr<Checkpoint>(new Checkpoint(std::move(impl)));
 }
 
-Result<void> Checkpoint::Impl::check_size(const InputFile& found, const ManifestFile& file) const {
-  if (found.size() == file.bytes) {
-    return {};
+Result<InputFile> Checkpoint::Impl::open_file(size_t index) const {
+  const ManifestFile& file = manifest.files[index];
+  Result<InputFile> found = InputFile::open(path_of(file));
+  if (!found) {
+    return fail(found.error().code, concat(found.error().text, lost_with(manifest, index, 0)));
   }
-  return fail(
-      ErrorCode::kData,
-      concat(found.path(), " has ", found.size(), " bytes; the manifest says ", file.bytes));
+  if (found->size() != file.bytes) {
+    return fail(ErrorCode::kData,
+                concat(found->path(),
+                       " has ",
+                       found->size(),
+                       " bytes; the manifest says ",
+                       file.bytes,
+                       lost_with(manifest, index, found->size())));
+  }
+  return found;
 }
 
 Result<const InputFile*> Checkpoint::Impl::file_at(size_t index) {
   std::optional<InputFile>& known = files[index];
   if (!known) {
-    const ManifestFile& file = manifest.files[index];
-    Result<InputFile> opened = InputFile::open(path_of(file));
+    Result<InputFile> opened = open_file(index);
     if (!opened) {
       return fail(opened.error());
     }
-    const Result<void> fits =
-        check_size(*opened, file).and_then([&] { return check_header(*opened, file); });
-    if (!fits) {
-      return fail(fits.error());
+    if (const Result<void> sound = check_header(*opened, index); !sound) {
+      return fail(sound.error());
     }
     known.emplace(std::move(*opened));
   }
   return &*known;
 }
 
-Result<void> Checkpoint::Impl::check_header(const InputFile& found, const ManifestFile& file) {
+Result<void> Checkpoint::Impl::check_header(const InputFile& found, size_t index) {
+  const ManifestFile& file = manifest.files[index];
   std::vector<std::byte> header(file.header_bytes);
   if (Result<void> read = found.read(0, header); !read) {
     return read;
@@ -114,7 +143,8 @@ Result<void> Checkpoint::Impl::check_header(const InputFile& found, const Manife
     return fail(ErrorCode::kData,
                 concat(found.path(),
                        " is damaged, or another file in its place: the checksum of its header is "
-                       "not that of the manifest"));
+                       "not that of the manifest",
+                       lost_with(manifest, index, 0)));
   }
   return {};
 }
@@ -139,6 +169,12 @@ Result<void> Checkpoint::read(std::string_view name,
   BRIGADE_CHECK(found != impl_->manifest.tensors.end(), name);
   const ManifestTensor& tensor = found->second;
   BRIGADE_CHECK(box.dims.size() == tensor.shape.size(), name, box.dims.size());
+  for (size_t dim = 0; dim < box.dims.size(); ++dim) {
+    const sharding::Interval& range = box.dims[dim];
+    BRIGADE_CHECK(0 <= range.begin && range.begin <= range.end && range.end <= tensor.shape[dim],
+                  name,
+                  to_string(box));
+  }
   const uint64_t bytes = static_cast<uint64_t>(box.element_count()) * width_of(tensor);
   BRIGADE_CHECK(out.size() == bytes, name, out.size(), bytes);
   for (const ManifestBox& saved : tensor.boxes) {

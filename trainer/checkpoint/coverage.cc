@@ -45,13 +45,53 @@ std::optional<std::pair<const Box*, const Box*>> overlap(std::vector<const Box*>
   return std::nullopt;
 }
 
+int64_t volume(const Box& box, size_t first_dim) {
+  int64_t elements = 1;
+  for (size_t dim = first_dim; dim < box.dims.size(); ++dim) {
+    elements *= box.dims[dim].size();
+  }
+  return elements;
+}
+
+/// A part of `whole` from `dim` on that none of `boxes` holds; they do not overlap, and leave one.
+/// The dims before are the caller's.
+Box hole(const std::vector<const Box*>& boxes, size_t dim, Box whole) {
+  std::vector<int64_t> cuts = {whole.dims[dim].begin, whole.dims[dim].end};
+  for (const Box* box : boxes) {
+    cuts.insert(cuts.end(), {box->dims[dim].begin, box->dims[dim].end});
+  }
+  std::sort(cuts.begin(), cuts.end());
+  const int64_t wanted = volume(whole, dim + 1);
+  for (size_t i = 1; i < cuts.size(); ++i) {
+    std::vector<const Box*> slice;
+    int64_t held = 0;
+    for (const Box* box : boxes) {
+      if (box->dims[dim].begin <= cuts[i - 1] && cuts[i] <= box->dims[dim].end) {
+        slice.push_back(box);
+        held += volume(*box, dim + 1);
+      }
+    }
+    if (cuts[i - 1] < cuts[i] && held < wanted) {
+      whole.dims[dim] = {cuts[i - 1], cuts[i]};
+      return slice.empty() ? whole : hole(slice, dim + 1, whole);
+    }
+  }
+  return whole;
+}
+
+Box whole_of(const sharding::Shape& shape) {
+  Box box;
+  for (const int64_t size : shape) {
+    box.dims.push_back({0, size});
+  }
+  return box;
+}
+
 Result<void> check(const std::string& name, const ManifestTensor& tensor) {
   std::vector<const Box*> boxes;
-  int64_t elements = 0;
   for (const ManifestBox& box : tensor.boxes) {
     if (box.box.element_count() > 0) {
       boxes.push_back(&box.box);
-      elements += box.box.element_count();
     }
   }
   if (const auto found = overlap(boxes, 0)) {
@@ -63,16 +103,24 @@ Result<void> check(const std::string& name, const ManifestTensor& tensor) {
                        " and ",
                        to_string(*found->second)));
   }
+  // Only now is the sum known to be within the tensor.
+  int64_t elements = 0;
+  for (const Box* box : boxes) {
+    elements += box->element_count();
+  }
   const int64_t wanted = sharding::element_count(tensor.shape);
   if (elements != wanted) {
+    const Box all = whole_of(tensor.shape);
     return fail(ErrorCode::kData,
                 concat("boxes of tensor ",
                        name,
-                       " leave a hole: they hold ",
+                       " leave a hole: none holds ",
+                       to_string(boxes.empty() ? all : hole(boxes, 0, all)),
+                       "; ",
                        elements,
-                       " of its ",
+                       " of ",
                        wanted,
-                       " elements"));
+                       " elements are there"));
   }
   return {};
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/checkpoint/check_tensors.h"
 #include "trainer/checkpoint/hugging_face_writer.h"
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "parallel/base/text.h"
+#include "trainer/checkpoint/check_tensors.h"
 #include "trainer/checkpoint/hugging_face_index.h"
 #include "trainer/checkpoint/hugging_face_names.h"
 #include "trainer/checkpoint/manifest.h"

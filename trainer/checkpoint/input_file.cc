@@ -2,24 +2,15 @@
 #include "trainer/checkpoint/input_file.h"
 
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 #include "parallel/base/text.h"
+#include "trainer/checkpoint/output_file.h"
 
 namespace brigade::checkpoint {
-namespace {
-
-tl::unexpected<Error> io_error(const std::string& path, const char* what) {
-  const int number = errno;
-  return fail(ErrorCode::kIo, concat(path, " ", what, ": ", std::strerror(number)));
-}
-
-}  // namespace
-
 Result<InputFile> InputFile::open(std::string path) {
   const int descriptor =
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);  // a pipe may not block
@@ -27,12 +18,12 @@ Result<InputFile> InputFile::open(std::string path) {
     return fail(ErrorCode::kData, path + " is a symbolic link; expected a file");
   }
   if (descriptor < 0) {
-    return io_error(path, "cannot be opened");
+    return system_error(path, "cannot be opened");
   }
   InputFile file(std::move(path), descriptor, 0);
   struct stat facts = {};
   if (::fstat(descriptor, &facts) != 0) {
-    return io_error(file.path_, "has a size that cannot be read");
+    return system_error(file.path_, "has a size that cannot be read");
   }
   if (!S_ISREG(facts.st_mode)) {
     return fail(ErrorCode::kData, file.path_ + " is no file");
@@ -59,7 +50,7 @@ Result<void> InputFile::read(uint64_t offset, std::span<std::byte> out) const {
       continue;
     }
     if (got < 0) {
-      return io_error(path_, "cannot be read");
+      return system_error(path_, "cannot be read");
     }
     if (got == 0) {
       return fail(ErrorCode::kData, concat(path_, " ends at byte ", offset));

@@ -23,6 +23,12 @@ std::string entry_name(std::string_view tensor,
 
 Result<Manifest> merge(Manifest head, std::span<const Manifest> parts) {
   for (const Manifest& part : parts) {
+    if (part.block_bytes != head.block_bytes) {
+      return fail(
+          ErrorCode::kData,
+          concat(
+              "ranks do not agree on block_bytes: ", head.block_bytes, " and ", part.block_bytes));
+    }
     const size_t first_file = head.files.size();
     head.files.insert(head.files.end(), part.files.begin(), part.files.end());
     for (const auto& [name, tensor] : part.tensors) {

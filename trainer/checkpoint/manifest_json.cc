@@ -104,9 +104,10 @@ json json_of(const Manifest& manifest) {
 /// What the frame holds, once its checksum is known to be that of the text.
 Result<std::string_view> unframed(std::string_view text, const std::string& name) {
   const size_t begin = kFrameBegin.size() + kDigits + kFrameMiddle.size();
-  const bool framed = text.size() >= begin + kFrameEnd.size() && text.starts_with(kFrameBegin) &&
+  const bool framed = text.size() > begin + kFrameEnd.size() && text.starts_with(kFrameBegin) &&
                       text.substr(kFrameBegin.size() + kDigits).starts_with(kFrameMiddle) &&
-                      text.ends_with(kFrameEnd);
+                      text[begin] == '{' && text.ends_with(kFrameEnd) &&
+                      text[text.size() - kFrameEnd.size() - 1] == '}';
   if (!framed) {
     return fail(ErrorCode::kData,
                 concat(name,

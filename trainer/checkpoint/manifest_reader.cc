@@ -29,6 +29,16 @@ template <class... Parts>
   throw Wrong{concat(parts...)};
 }
 
+/// A value as a message shows it.
+std::string shown(const json& value) {
+  constexpr size_t kMost = 80;
+  if (value.is_structured()) {
+    return value.is_array() ? "a list" : "an object";
+  }
+  const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+  return text.size() > kMost ? text.substr(0, kMost) + "..." : text;
+}
+
 /// The keys of an object, each asked for once; what nobody asked for is unknown.
 class Object {
  public:
@@ -68,7 +78,7 @@ class Object {
   static int64_t count_of(const json& value, const std::string& what) {
     constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
     if (!value.is_number_unsigned() || value.get<uint64_t>() > kMost) {
-      wrong(what, " has to be an integer from 0 to 2^63 - 1, and is ", value.dump());
+      wrong(what, " has to be an integer from 0 to 2^63 - 1, and is ", shown(value));
     }
     return static_cast<int64_t>(value.get<uint64_t>());
   }
@@ -96,7 +106,7 @@ class Object {
         return sum;
       }
     }
-    wrong(what, " has to be 8 hexadecimal digits, and is ", value.dump());
+    wrong(what, " has to be 8 hexadecimal digits, and is ", shown(value));
   }
 
   std::map<std::string, std::string> texts(const char* key) {
@@ -154,20 +164,20 @@ ManifestFile file_of(const json& value, size_t index) {
   return file;
 }
 
-/// The bytes of the whole tensor.
-/// Throws where the number does not fit.
+/// The bytes of a tensor or a box of one.
+/// Throws where the number does not fit, also only on the way to a dim of 0: nobody who multiplies
+/// a shape that was read has to look out.
 uint64_t bytes_of(const std::string& name, ElementType type, const sharding::Shape& shape) {
-  auto bits = static_cast<int64_t>(bits_of(type));
-  if (bits % 8 != 0) {
+  if (bits_of(type) % 8 != 0) {
     wrong("tensor ", name, ": elements of type ", type, " are no whole bytes");
   }
-  const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  int64_t bits = static_cast<int64_t>(bits_of(type));
   for (const int64_t size : shape) {
-    if (!empty && __builtin_mul_overflow(bits, size, &bits)) {
+    if (__builtin_mul_overflow(bits, size, &bits)) {
       wrong("tensor ", name, ": [", join(shape), "] has more bytes than can be counted");
     }
   }
-  return empty ? 0 : static_cast<uint64_t>(bits) / 8;
+  return static_cast<uint64_t>(bits) / 8;
 }
 
 ManifestBox box_of(const json& value,
@@ -251,7 +261,7 @@ Counters counters_of(const json& value) {
 
 MeshAxis axis_of(const json& value) {
   if (!value.is_array() || value.size() != 2 || !value[0].is_string()) {
-    wrong("mesh: an axis has to be [name, size], and is ", value.dump());
+    wrong("mesh: an axis has to be [name, size], and is ", shown(value));
   }
   return {value[0].get<std::string>(), Object::count_of(value[1], "mesh: a size")};
 }

@@ -33,17 +33,17 @@ uint64_t stored_bytes(const StateBox& box) {
 std::vector<Entry> in_file_order(std::span<const StateBox> boxes) {
   std::vector<Entry> entries;
   std::set<std::string_view> names;
+  std::set<std::string> called;
   for (const StateBox& box : boxes) {
     BRIGADE_CHECK(names.insert(box.name).second, box.name);
     const uint64_t held = static_cast<uint64_t>(box.box.element_count()) * bits_of(box.type) / 8;
     BRIGADE_CHECK(box.bytes.size() == held, box.name, box.bytes.size(), held);
     BRIGADE_CHECK(stored_type(box) == box.type || box.type == ElementType::kF32, box.name);
     const sharding::Shape shape = box.box.shape();
-    entries.push_back({&box,
-                       {entry_name(box.name, box.shape, box.box),
-                        stored_type(box),
-                        {shape.begin(), shape.end()},
-                        stored_bytes(box)}});
+    const std::string entry = entry_name(box.name, box.shape, box.box);
+    BRIGADE_CHECK(called.insert(entry).second, entry);
+    entries.push_back(
+        {&box, {entry, stored_type(box), {shape.begin(), shape.end()}, stored_bytes(box)}});
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return comes_before(a.header, b.header);

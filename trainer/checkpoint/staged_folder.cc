@@ -39,7 +39,8 @@ Result<StagedFolder> StagedFolder::begin(const std::string& target) {
   if (name.empty() || name == "." || name == "..") {
     return fail(ErrorCode::kUsage, concat("expected the path of a folder; found \"", target, '"'));
   }
-  const std::string path = fs::path(fs::path(place).parent_path().string()) / concat('.', name, ".saving");
+  const std::string path =
+      fs::path(fs::path(place).parent_path().string()) / concat('.', name, ".saving");
   std::error_code error;
   fs::remove_all(path, error);
   fs::create_directories(path, error);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/base/crc32c.h"
 
+#include <algorithm>
+#include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -9,40 +12,100 @@
 namespace brigade {
 namespace {
 
-std::vector<std::byte> bytes(size_t count, int first, int step) {
-  std::vector<std::byte> values;
-  for (size_t i = 0; i < count; ++i) {
-    values.push_back(static_cast<std::byte>(first + step * static_cast<int>(i)));
+using Bytes = std::vector<std::byte>;
+
+Bytes noise(size_t size, unsigned seed) {
+  std::mt19937 random(seed);
+  Bytes bytes(size);
+  for (std::byte& byte : bytes) {
+    byte = static_cast<std::byte>(random() & 0xffU);
   }
-  return values;
+  return bytes;
 }
 
-// RFC 3720, B.4, and the check value of the catalogues.
-TEST(Crc32c, GivesTheKnownValues) {
-  const std::string digits = "123456789";
-  EXPECT_EQ(crc32c(std::as_bytes(std::span(digits))), 0xe3069283U);
-  EXPECT_EQ(crc32c({}), 0U);
-  EXPECT_EQ(crc32c(bytes(32, 0, 0)), 0x8a9136aaU);
-  EXPECT_EQ(crc32c(bytes(32, 0xff, 0)), 0x62a8ab43U);
-  EXPECT_EQ(crc32c(bytes(32, 0, 1)), 0x46dd794eU);
-  EXPECT_EQ(crc32c(bytes(32, 31, -1)), 0x113fdb5cU);
+void expect_both(uint32_t expected, std::span<const std::byte> bytes) {
+  EXPECT_EQ(crc32c(bytes), expected);
+  EXPECT_EQ(crc32c_by_table(bytes), expected);
 }
 
-TEST(Crc32c, IsTheSameByTablesForAnySizeAndPlace) {
-  const std::vector<std::byte> all = bytes(100, 7, 37);
-  for (size_t begin = 0; begin < 9; ++begin) {
-    for (size_t size = 0; begin + size <= all.size(); ++size) {
-      const auto part = std::span(all).subspan(begin, size);
-      EXPECT_EQ(detail::crc32c_by_tables(part, 5), crc32c(part, 5));
+TEST(Crc32c, GivesTheKnownCheckValue) {
+  const std::string text = "123456789";
+  expect_both(0xe3069283U, std::as_bytes(std::span(text)));
+}
+
+TEST(Crc32c, OfNothingIsZero) {
+  expect_both(0, {});
+}
+
+/// RFC 3720, B.4.
+TEST(Crc32c, GivesTheValuesOfIscsi) {
+  Bytes bytes(32, std::byte{0});
+  expect_both(0x8a9136aaU, bytes);
+  std::fill(bytes.begin(), bytes.end(), std::byte{0xff});
+  expect_both(0x62a8ab43U, bytes);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::byte>(i);
+  }
+  expect_both(0x46dd794eU, bytes);
+  std::reverse(bytes.begin(), bytes.end());
+  expect_both(0x113fdb5cU, bytes);
+  // A read command.
+  Bytes command(48, std::byte{0});
+  command[0] = std::byte{0x01};
+  command[1] = std::byte{0xc0};
+  command[16] = std::byte{0x14};
+  command[22] = std::byte{0x04};
+  command[27] = std::byte{0x14};
+  command[31] = std::byte{0x18};
+  command[32] = std::byte{0x28};
+  command[40] = std::byte{0x02};
+  expect_both(0xd9963a56U, command);
+}
+
+TEST(Crc32c, IsTheSameByInstructionAndByTable) {
+  const Bytes bytes = noise(40'000, 1);
+  const std::span<const std::byte> all(bytes);
+  std::mt19937 random(2);
+  for (size_t size = 0; size < 300; ++size) {
+    const auto piece = all.subspan(size % 9, size);
+    EXPECT_EQ(crc32c(piece), crc32c_by_table(piece)) << size;
+  }
+  for (int i = 0; i < 300; ++i) {
+    const size_t begin = random() % all.size();
+    const auto piece = all.subspan(begin, random() % (all.size() - begin + 1));
+    const auto before = static_cast<uint32_t>(random());
+    EXPECT_EQ(crc32c(piece, before), crc32c_by_table(piece, before))
+        << begin << " " << piece.size();
+  }
+}
+
+TEST(Crc32c, GoesOnOverPieces) {
+  const Bytes bytes = noise(30'000, 3);
+  const uint32_t whole = crc32c(bytes);
+  std::mt19937 random(4);
+  for (int i = 0; i < 100; ++i) {
+    uint32_t crc = 0;
+    uint32_t by_table = 0;
+    std::span<const std::byte> rest(bytes);
+    while (!rest.empty()) {
+      const size_t size = std::min<size_t>(rest.size(), random() % 9000);
+      crc = crc32c(rest.first(size), crc);
+      by_table = crc32c_by_table(rest.first(size), by_table);
+      rest = rest.subspan(size);
     }
+    EXPECT_EQ(crc, whole);
+    EXPECT_EQ(by_table, whole);
   }
 }
 
-TEST(Crc32c, GoesOnWhereItStopped) {
-  const std::vector<std::byte> all = bytes(100, 3, 11);
-  for (size_t cut = 0; cut <= all.size(); ++cut) {
-    const auto whole = std::span(all);
-    EXPECT_EQ(crc32c(whole.subspan(cut), crc32c(whole.first(cut))), crc32c(all));
+TEST(Crc32c, ChangesWithEveryBit) {
+  Bytes bytes = noise(7000, 5);
+  const uint32_t whole = crc32c(bytes);
+  for (size_t i = 0; i < bytes.size(); i += 13) {
+    const std::byte bit{static_cast<unsigned char>(1U << (i % 8))};
+    bytes[i] ^= bit;
+    EXPECT_NE(crc32c(bytes), whole) << i;
+    bytes[i] ^= bit;
   }
 }
 
