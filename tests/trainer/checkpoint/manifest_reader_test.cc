@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/trainer/checkpoint/sample_checkpoint.h"
+#include "trainer/checkpoint/folder_entry.h"
 
 namespace brigade::checkpoint {
 namespace {

@@ -26,22 +26,6 @@ TEST(EntryName, IsTheTensorsWhereTheBoxIsAllOfIt) {
   EXPECT_EQ(entry_name("empty", {0}, {{{0, 0}}}), "empty");
 }
 
-TEST(IsPlainName, TakesNothingThatLeadsElsewhere) {
-  for (const std::string& name :
-       std::vector<std::string>{"rank-00000.safetensors", "a", "...", "..a", "a b", "\\"}) {
-    EXPECT_TRUE(is_plain_name(name)) << name;
-  }
-  for (const std::string& name : {std::string(),
-                                  std::string("."),
-                                  std::string(".."),
-                                  std::string("a/b"),
-                                  std::string("/a"),
-                                  std::string("../a"),
-                                  std::string("a\0b", 3)}) {
-    EXPECT_FALSE(is_plain_name(name)) << name;
-  }
-}
-
 TEST(Merge, JoinsTheRecordsOfRanks) {
   Manifest head;
   head.run = "00000000000000aa";
