@@ -20,16 +20,21 @@ const Settings kAsync = {"parallelism.data_parallel_shard_degree=2", "checkpoint
 
 class CheckpointDisk : public CheckpointProcessTest {
  protected:
-  /// Step 2 cannot be saved: all ranks end, step 1 is as it was, and a run on a good disk goes on.
-  void expect_lost_nothing(const DiskRule& rule,
-                           const Settings& settings,
-                           const std::string& words) {
+  /// Step 2 cannot be saved: all ranks end, and step 1 is as it was.
+  void expect_refused(const DiskRule& rule, const Settings& settings, const std::string& words) {
     std::filesystem::remove_all(run_folder());
     EXPECT_EQ(train_with({rule}, saving(settings, 6)), 1);
     EXPECT_THAT(last_line(console_), HasSubstr(words));
     EXPECT_EQ(count_of("brigade: ", console_), 1);
     EXPECT_THAT(whole_steps(), ElementsAre(1));
     expect_no_leftovers();
+  }
+
+  /// The same, and a run on a good disk goes on.
+  void expect_lost_nothing(const DiskRule& rule,
+                           const Settings& settings,
+                           const std::string& words) {
+    expect_refused(rule, settings, words);
     EXPECT_EQ(train(saving(settings, 3)), 0);
     expect_went_on_from(1);
     EXPECT_THAT(whole_steps(), ElementsAre(3, 2, 1));
@@ -60,8 +65,7 @@ TEST_F(CheckpointDisk, R046NoMixIsLeftWhicheverFileFails) {
   for (const std::string file : {"rank-00000", "rank-00001", "manifest"}) {
     for (const std::string call : {"create", "write", "sync"}) {
       SCOPED_TRACE(call + ' ' + file);
-      expect_lost_nothing(
-          {.calls = call, .path = ".step-2.saving/" + file, .error = EIO}, kDp2, file);
+      expect_refused({.calls = call, .path = ".step-2.saving/" + file, .error = EIO}, kDp2, file);
     }
   }
 }

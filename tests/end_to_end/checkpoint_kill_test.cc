@@ -16,7 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::DiskRule;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Kill;
 
@@ -29,15 +28,6 @@ class CheckpointKill : public CheckpointProcessTest {
     EXPECT_NE(code, -1) << "still runs";
     EXPECT_NE(code, 0);
     EXPECT_TRUE(run->all_gone());
-  }
-
-  /// Goes on from the newest whole one for two steps.
-  void go_on(Settings settings) {
-    const std::vector<int64_t> whole = whole_steps();
-    ASSERT_THAT(whole, ::testing::Not(IsEmpty()));
-    ASSERT_EQ(train(saving(std::move(settings), whole.front() + 2)), 0);
-    expect_went_on_from(whole.front());
-    expect_no_leftovers();
   }
 };
 
@@ -90,40 +80,46 @@ struct Phase {
   DiskRule rule;
 };
 
-/// Where the second save of a run with keep_latest_k = 1 is, in the order in which it gets there.
-std::vector<Phase> phases_of_the_second_save() {
+/// Where the save of step `next` is, in the order in which it gets there; `old` is the checkpoint
+/// that it replaces.
+std::vector<Phase> phases_of_a_save(int64_t old, int64_t next) {
+  const std::string staging = ".step-" + std::to_string(next) + ".saving";
+  const std::string before = "step-" + std::to_string(old);
   return {
-      {"staging folder", {.calls = "mkdir", .path = ".step-2.saving"}},
-      {"shard of rank 0 begun", {.calls = "create", .path = ".step-2.saving/rank-00000"}},
-      {"shard of rank 1 written", {.calls = "write", .path = ".step-2.saving/rank-00001"}},
-      {"shard of rank 1 flushed", {.calls = "sync", .path = ".step-2.saving/rank-00001"}},
-      {"manifest begun", {.calls = "create", .path = ".step-2.saving/manifest"}},
-      {"manifest written", {.calls = "write", .path = ".step-2.saving/manifest"}},
-      {"manifest flushed", {.calls = "sync", .path = ".step-2.saving/manifest"}},
-      {"published", {.calls = "rename", .path = ".step-2.saving -> "}},
-      {"old one renamed", {.calls = "rename", .path = "/step-1 -> "}},
-      {"old one removed", {.calls = "remove", .path = ".step-1.purging"}},
+      {"staging folder made", {.calls = "mkdir", .path = staging}},
+      {"shard of rank 0 begun", {.calls = "create", .path = staging + "/rank-00000"}},
+      {"shard of rank 1 written", {.calls = "write", .path = staging + "/rank-00001"}},
+      {"shard of rank 1 flushed", {.calls = "sync", .path = staging + "/rank-00001"}},
+      {"manifest begun", {.calls = "create", .path = staging + "/manifest"}},
+      {"manifest written", {.calls = "write", .path = staging + "/manifest"}},
+      {"manifest flushed", {.calls = "sync", .path = staging + "/manifest"}},
+      {"published", {.calls = "rename", .path = staging + " -> "}},
+      {"old one renamed", {.calls = "rename", .path = '/' + before + " -> "}},
+      {"old one removed", {.calls = "remove", .path = '.' + before + ".purging"}},
   };
 }
 
+/// Each run replaces the only checkpoint, and is killed in the phase after that of the one before.
 TEST_F(CheckpointKill, R042InEachPhaseOfASaveThatReplacesTheOnlyCheckpointOneIsWhole) {
+  ASSERT_EQ(train(saving(kDp2, 1)), 0);
+  int64_t newest = 1;
   for (const Kill victim : {Kill::kCaller, Kill::kParent}) {
-    for (Phase phase : phases_of_the_second_save()) {
-      SCOPED_TRACE(phase.name + (victim == Kill::kCaller ? ", its rank" : ", all"));
-      std::filesystem::remove_all(run_folder());
+    for (size_t i = 0; i < phases_of_a_save(0, 1).size(); ++i) {
+      Phase phase = phases_of_a_save(newest, newest + 1).at(i);
+      SCOPED_TRACE(phase.name + (victim == Kill::kCaller ? ": its rank" : ": all"));
       phase.rule.kill = victim;
-      Settings settings = saving(kDp2, 4);
+      Settings settings = saving(kDp2, newest + 3);
       settings.emplace_back("checkpoint.keep_latest_k=1");
       run_until_killed(start_with({phase.rule}, settings));
-      const bool published = phase.name.starts_with("old one");
+      expect_went_on_from(newest);
+      newest += phase.name.starts_with("old one") ? 1 : 0;
       ASSERT_THAT(whole_steps(), ::testing::Not(IsEmpty()));
-      EXPECT_EQ(whole_steps().front(), published ? 2 : 1);
-      EXPECT_LE(records().size(), 2U);
-      if (victim == Kill::kCaller) {
-        go_on(kDp2);
-      }
+      EXPECT_EQ(whole_steps().front(), newest);
     }
   }
+  EXPECT_EQ(train(saving(kDp2, newest + 1)), 0);
+  expect_went_on_from(newest);
+  expect_no_leftovers();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // BRIGADE_TEST_TRAIN set it is `brigade train` whose rank 3 throws in step 3, at the action that
 // job.description names.
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
@@ -13,6 +14,8 @@
 #include "parallel/tensor/program.h"
 #include "tests/end_to_end/train_process.h"
 #include "tools/train/train.h"
+#include "trainer/checkpoint/checkpoint.h"
+#include "trainer/checkpoint/folder.h"
 #include "trainer/loop/run_rank.h"
 
 namespace brigade::end_to_end {
@@ -91,10 +94,12 @@ class FailingRank : public TrainProcessTest {
   }
 
   /// dp2 x pp2 whose rank 3 fails at `where`: all end within the limit, one message, two steps.
-  void fail_at(const std::string& where) {
-    const Run run = start({"parallelism.data_parallel_shard_degree=2",
-                           "parallelism.pipeline_parallel_degree=2",
-                           "job.description=" + where});
+  void fail_at(const std::string& where, Settings settings = {}) {
+    settings.insert(settings.end(),
+                    {"parallelism.data_parallel_shard_degree=2",
+                     "parallelism.pipeline_parallel_degree=2",
+                     "job.description=" + where});
+    const Run run = start(settings);
     const int code = run->wait(20s).value_or(-1);
     console_ = run->console();
     EXPECT_EQ(code, 1);
@@ -116,6 +121,25 @@ TEST_F(FailingRank, R049AnExceptionInBackwardIsToldLastAndOnceWithItsRankAndActi
   EXPECT_THAT(
       last_line(console_),
       StartsWith("brigade: rank 3 of 4 failed: step 3, rank 3, 1B0.0: the drill's own exception"));
+}
+
+TEST_F(FailingRank, R050ARankThatFailsSavesNothingOnItsWayOut) {
+  for (const std::string mode : {"disabled", "async"}) {
+    std::filesystem::remove_all(run_folder());
+    fail_at("1F1.0",
+            {"checkpoint.enable=true", "checkpoint.interval=2", "checkpoint.async_mode=" + mode});
+    EXPECT_THAT(last_line(console_), HasSubstr("rank 3 of 4 failed: step 3, rank 3, 1F1.0: "));
+    const std::vector<int64_t> steps =
+        value_or_throw(checkpoint::list_steps(run_folder() + "/checkpoint"));
+    if (mode == "disabled") {
+      EXPECT_THAT(steps, ::testing::ElementsAre(2));
+    }
+    for (const int64_t step : steps) {
+      EXPECT_EQ(step, 2);  // in the background it may not have come to be
+      EXPECT_TRUE(
+          checkpoint::Checkpoint::open(checkpoint::step_path(run_folder() + "/checkpoint", step)));
+    }
+  }
 }
 
 TEST_F(FailingRank, R049ACollectiveThatDoesNotMatchEndsAllAndNamesBothRanks) {
