@@ -2,6 +2,7 @@
 #include "tools/inspect/tensor_diff.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -17,16 +18,17 @@ namespace {
 using checkpoint::ElementType;
 
 constexpr uint64_t kPieceBytes = uint64_t{16} << 20;
+constexpr size_t kChunk = 4096;  // elements that are made numbers at once
 
-double value_of(std::span<const std::byte> element, ElementType type) {
+/// The elements in `from` as numbers, of a type that has_values.
+void values_of(std::span<const std::byte> from, ElementType type, std::span<double> to) {
   if (type == ElementType::kF64) {
-    double value = 0.0;
-    std::memcpy(&value, element.data(), sizeof(value));
-    return value;
+    std::memcpy(to.data(), from.data(), from.size());
+    return;
   }
-  float value = 0.0F;
-  checkpoint::widen(element, type, {&value, 1});
-  return value;
+  std::array<float, kChunk> values;
+  checkpoint::widen(from, type, std::span(values).first(to.size()));
+  std::copy_n(values.begin(), to.size(), to.begin());
 }
 
 double distance(double a, double b) {
@@ -46,33 +48,52 @@ sharding::Shape index_of(int64_t element, const sharding::Shape& shape) {
   return index;
 }
 
-/// Adds what the elements of a piece, the first of which is `first` of the tensor, say.
+/// Adds what at most kChunk elements say, the first of which is `first` of the tensor.
+void add_chunk(std::span<const std::byte> a,
+               std::span<const std::byte> b,
+               const checkpoint::SourceTensor& tensor,
+               int64_t first,
+               TensorDiff& diff) {
+  const size_t width = checkpoint::bits_of(tensor.type) / 8;
+  const size_t count = a.size() / width;
+  std::array<double, kChunk> values_a{};
+  std::array<double, kChunk> values_b{};
+  if (diff.has_values) {
+    values_of(a, tensor.type, std::span(values_a).first(count));
+    values_of(b, tensor.type, std::span(values_b).first(count));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (std::memcmp(a.data() + i * width, b.data() + i * width, width) == 0) {
+      continue;
+    }
+    const double apart = distance(values_a[i], values_b[i]);
+    if (diff.equal_bits || apart > diff.largest) {
+      diff.equal_bits = false;
+      diff.largest = apart;
+      diff.worst_at = index_of(first + static_cast<int64_t>(i), tensor.shape);
+      diff.worst_a = values_a[i];
+      diff.worst_b = values_b[i];
+    }
+    ++diff.differing;
+  }
+}
+
+/// Adds what the elements of a piece say; equal stretches cost a comparison of memory.
 void add_piece(std::span<const std::byte> a,
                std::span<const std::byte> b,
                const checkpoint::SourceTensor& tensor,
                int64_t first,
                TensorDiff& diff) {
-  if (std::memcmp(a.data(), b.data(), a.size()) == 0) {
-    return;
-  }
   const size_t width = checkpoint::bits_of(tensor.type) / 8;
-  for (size_t at = 0; at < a.size(); at += width) {
-    const auto one_a = a.subspan(at, width);
-    const auto one_b = b.subspan(at, width);
-    if (std::memcmp(one_a.data(), one_b.data(), width) == 0) {
-      continue;
+  for (size_t at = 0; at < a.size(); at += kChunk * width) {
+    const size_t bytes = std::min(kChunk * width, a.size() - at);
+    if (std::memcmp(a.data() + at, b.data() + at, bytes) != 0) {
+      add_chunk(a.subspan(at, bytes),
+                b.subspan(at, bytes),
+                tensor,
+                first + static_cast<int64_t>(at / width),
+                diff);
     }
-    const double value_a = diff.has_values ? value_of(one_a, tensor.type) : 0.0;
-    const double value_b = diff.has_values ? value_of(one_b, tensor.type) : 0.0;
-    const double apart = distance(value_a, value_b);
-    if (diff.equal_bits || apart > diff.largest) {
-      diff.equal_bits = false;
-      diff.largest = apart;
-      diff.worst_at = index_of(first + static_cast<int64_t>(at / width), tensor.shape);
-      diff.worst_a = value_a;
-      diff.worst_b = value_b;
-    }
-    ++diff.differing;
   }
 }
 

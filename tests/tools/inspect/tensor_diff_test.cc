@@ -79,6 +79,17 @@ TEST(TensorDiff, KnowsTheOtherTypes) {
   EXPECT_THAT(diff_of<float>(ElementType::kF32, {}, {1}, {2}).worst_at, IsEmpty());
 }
 
+TEST(TensorDiff, CountsEveryElementOfALongRun) {
+  constexpr int64_t kCount = 10000;
+  std::vector<float> a(kCount, 1.0F);
+  std::vector<float> b(kCount, 1.5F);
+  b[9999] = 3.0F;
+  const TensorDiff diff = diff_of<float>(ElementType::kF32, {kCount}, a, b);
+  EXPECT_EQ(diff.differing, kCount);
+  EXPECT_EQ(diff.largest, 2.0);
+  EXPECT_THAT(diff.worst_at, ElementsAre(9999));
+}
+
 TEST(TensorDiff, RefusesElementsOfLessThanAByte) {
   FakeSource source;
   source.add<uint8_t>("t", ElementType::kF4, {2}, {1});
