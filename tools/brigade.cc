@@ -6,6 +6,7 @@
 #include "tools/cli/dispatch.h"
 #include "tools/convert/convert.h"
 #include "tools/explain/explain.h"
+#include "tools/inspect/inspect.h"
 #include "tools/train/train.h"
 #include "trainer/loop/run_rank.h"
 
@@ -34,6 +35,11 @@ int main(int argc, char** argv) {
        "say what a recipe will do and why",
        [](const Arguments& arguments) {
          return brigade::explain::explain(arguments, std::cout, std::cerr);
+       }},
+      {"inspect",
+       "say what a checkpoint holds, whether it is whole, and where two differ",
+       [](const Arguments& arguments) {
+         return brigade::inspect::inspect(arguments, std::cout, std::cerr);
        }},
   };
   return brigade::cli::dispatch(subcommands, Arguments(argv, argv + argc), std::cout, std::cerr);
