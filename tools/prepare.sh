@@ -171,4 +171,17 @@ install_torch_wheel() {
   fi
 }
 
+# Whether the Python in .venv can load a model with transformers.
+python_judge() { "$VENV/bin/python" -c 'import torch, transformers' 2>/dev/null; }
+
+# Makes it so, if the index has what it takes. A torch that lies elsewhere is made visible by a .pth file.
+install_python_judge() {
+  local site
+  if ! "$VENV/bin/python" -c 'import importlib.util as u; exit(u.find_spec("torch") is None)'; then
+    site=$("$VENV/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
+    dirname "$LIBTORCH_ROOT" > "$site/libtorch.pth"
+  fi
+  pip_install transformers filelock fsspec jinja2 networkx sympy typing-extensions && python_judge
+}
+
 cores() { nproc 2>/dev/null || getconf _NPROCESSORS_ONLN; }

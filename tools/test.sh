@@ -22,6 +22,15 @@ else
   pip_install numpy safetensors
 fi
 
+step "Python's transformers as a judge of converted weights"
+if python_judge; then
+  say "already there: torch, transformers"
+elif install_python_judge; then
+  say "installed: transformers, and what torch's own Python half imports"
+else
+  say "not to be had here: the tests that compare with it are left out"
+fi
+
 step "The house style, and each torch-free header compiled by itself (preset tidy)"
 cmake --preset tidy
 cmake --build --preset tidy --parallel "$(cores)"

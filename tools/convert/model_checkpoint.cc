@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/convert/model_checkpoint.h"
 
-#include <array>
-#include <ctime>
 #include <filesystem>
 #include <iomanip>
 #include <random>
@@ -16,6 +14,7 @@
 #include "trainer/checkpoint/output_file.h"
 #include "trainer/checkpoint/shard_writer.h"
 #include "trainer/checkpoint/staged_folder.h"
+#include "trainer/checkpoint/utc_time.h"
 #include "trainer/checkpoint/weights.h"
 #include "trainer/config/flat.h"
 
@@ -33,15 +32,6 @@ std::string random_run() {
   return digits.str();
 }
 
-std::string now() {
-  const std::time_t time = std::time(nullptr);
-  std::tm parts = {};
-  ::gmtime_r(&time, &parts);
-  std::ostringstream text;
-  text << std::put_time(&parts, "%Y-%m-%dT%H:%M:%SZ");
-  return text.str();
-}
-
 /// The manifest without its files and tensors. Of the recipe there is the model alone.
 Manifest head_of(const checkpoint::TensorSource& source,
                  const checkpoint::HuggingFaceConfig& config) {
@@ -50,7 +40,7 @@ Manifest head_of(const checkpoint::TensorSource& source,
   recipe.training.seq_len = config.max_positions;
   Manifest head;
   head.run = random_run();
-  head.saved_at = now();
+  head.saved_at = checkpoint::utc_time();
   head.model_only = true;
   for (const auto& [key, value] : config::flat(recipe)) {
     if (key.starts_with("model.") || key == "training.seq_len") {

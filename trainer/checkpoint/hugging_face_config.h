@@ -5,7 +5,8 @@
 ///   config->model.dim
 ///
 /// Families: llama (LlamaForCausalLM) and gpt2 (GPT2LMHeadModel). Fields that change what a model
-/// computes, and that are not had here, are refused by name, all in one message; other fields (token
+/// computes, and that are not had here, are refused by name, all in one message; other fields
+/// (token
 /// ids, generation, caches) are passed over. Rotary base: `rope_parameters` before `rope_theta`
 /// before 10000, as in transformers 5; both are written, as are `dtype` and `torch_dtype`.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// HuggingFaceFolder: the weights of a folder that Hugging Face's transformers wrote, under our names
-/// and shapes.
+/// HuggingFaceFolder: the weights of a folder that Hugging Face's transformers wrote, under our
+/// names and shapes.
 ///
 ///   auto folder = HuggingFaceFolder::open("Llama-3.2-1B");
 ///   (*folder)->read("model.embed_tokens.weight", my_rows, bytes);

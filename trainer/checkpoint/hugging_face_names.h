@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Between the names and shapes of Hugging Face's files and ours. They are the same but for a few:
-/// original GPT-2 files have no "transformer.", some files carry buffers that are no parameters, and
+/// original GPT-2 files have no "transformer.", some files carry buffers that are no parameters,
+/// and
 /// GPT-2's fused q, k, v are two dims here: [in, 3 * dim] is [in, 3, dim]. No element ever moves.
 #pragma once
 

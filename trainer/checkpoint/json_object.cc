@@ -11,8 +11,8 @@
 namespace brigade::checkpoint {
 namespace {
 
-/// Sees a document go by and keeps the first key that comes twice: the DOM would keep its last value
-/// in silence.
+/// Sees a document go by and keeps the first key that comes twice: the DOM would keep its last
+/// value in silence.
 class DuplicateKeys {
  public:
   bool see(nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {

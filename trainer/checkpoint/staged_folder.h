@@ -14,8 +14,8 @@
 
 namespace brigade::checkpoint {
 
-/// Removed with what is in it unless published. What another run left under its name is removed when
-/// it begins.
+/// Removed with what is in it unless published. What another run left under its name is removed
+/// when it begins.
 class StagedFolder {
  public:
   /// Errors: kUsage for a path that names no folder; kIo.
@@ -30,8 +30,8 @@ class StagedFolder {
   /// Errors: kIo; the target is then as it was.
   Result<void> publish();
 
-  /// Moves the files, one by one and `last` as the last, into the folder that is there, then removes
-  /// those of its other files that are `stale`.
+  /// Moves the files, one by one and `last` as the last, into the folder that is there, then
+  /// removes those of its other files that are `stale`.
   /// Errors: kIo.
   Result<void> publish_into(const std::string& last,
                             const std::function<bool(std::string_view name)>& stale);

@@ -37,8 +37,8 @@ Result<Weights> open_weights(const std::string& path, bool in_hf);
 /// Errors: kUsage listing every difference with both values.
 Result<void> check_model(const Weights& weights, const config::Model& wanted);
 
-/// Whether the source has exactly the parameters that are no tied uses; an optimizer's states may be
-/// there.
+/// Whether the source has exactly the parameters that are no tied uses; an optimizer's states may
+/// be there.
 /// Errors: kData listing, each with the first ten and a count, parameters that are missing, tensors
 ///         that nobody expects, and shapes that differ.
 Result<void> check_parameters(const TensorSource& source,

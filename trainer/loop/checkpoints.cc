@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "parallel/base/text.h"
+#include "trainer/checkpoint/folder.h"
 #include "trainer/checkpoint/utc_time.h"
 #include "trainer/config/flat.h"
 #include "trainer/loop/checkpoint_choice.h"
@@ -183,6 +184,10 @@ Result<Lines> Checkpoints::finish() {
   }
   note(*saved, lines);
   return lines;
+}
+
+std::string Checkpoints::last_path() const {
+  return last_saved_ < 0 ? "" : checkpoint::step_path(checkpoint_folder(config_), last_saved_);
 }
 
 std::string Checkpoints::description() const {

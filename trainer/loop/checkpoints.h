@@ -63,6 +63,9 @@ class Checkpoints {
   /// Saves a run that has made no step.
   Result<std::vector<std::string>> save_seed();
 
+  /// The last checkpoint of this process; "" for none.
+  std::string last_path() const;
+
   /// Waits for what is being saved.
   Result<std::vector<std::string>> finish();
 

@@ -90,10 +90,7 @@ std::optional<double> rate_at(const config::RunConfig& config, int64_t step) {
 std::optional<double> old_rate_at(const checkpoint::Manifest& manifest, int64_t step) {
   std::vector<std::string> settings;
   for (const auto& [key, value] : manifest.recipe) {
-    if (key.starts_with("optimizer.") || key.starts_with("lr_scheduler.") ||
-        key == "training.steps") {
-      settings.push_back(concat(key, '=', value));
-    }
+    settings.push_back(concat(key, '=', value));
   }
   const Result<config::RunConfig> before = config::load("", settings);
   return before ? rate_at(*before, step) : std::nullopt;

@@ -152,7 +152,9 @@ class Run final : public RankWork {
     reporter_->finish({.steps = trainer_->counters().step,
                        .tokens = tokens_,
                        .seconds = seconds_since(begin_),
-                       .next_command = next_command()});
+                       .next_command = next_command(),
+                       .stopped_early = step_ < config_.training.steps,
+                       .checkpoint = checkpoints_->last_path()});
     if (step_ < config_.training.steps) {
       end_ = launch::RunEnd::kStoppedEarly;
     }

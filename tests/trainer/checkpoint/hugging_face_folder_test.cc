@@ -224,8 +224,8 @@ TEST_F(HuggingFaceFolderTest, R102_NamesABrokenShard) {
 
 TEST_F(HuggingFaceFolderTest, R104_SaysDuplicateAndTheKey) {
   llama();
-  const std::string header =
-      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})";
+  const std::string header = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                             R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})";
   std::string file(8, '\0');
   file[0] = static_cast<char>(header.size());
   write_file(folder_ / "model.safetensors", file + header + "xy");

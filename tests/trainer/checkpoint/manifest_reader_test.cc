@@ -132,7 +132,7 @@ TEST(ManifestReader, R126RefusesFileNamesThatLeadElsewhere) {
                                   std::string("..")}) {
     EXPECT_EQ(refusal_after([&](json& m) { m["files"][1]["name"] = name; }),
               "file 1: its name has to be that of a file in the folder itself, and is " +
-                  json(name).dump());
+                  shown_name(name));
   }
   EXPECT_EQ(refusal_after([](json& m) { m["files"][1]["name"] = "a"; }), "file a is listed twice");
 }

@@ -75,5 +75,40 @@ TEST(SafetensorsPython, LibraryReadsWhatWeWrite) {
   EXPECT_TRUE(python(folder, kRead));
 }
 
+constexpr const char* kRewrite = R"(
+import json, safetensors
+data = open("ours.safetensors", "rb").read()
+length = int.from_bytes(data[:8], "little")
+header = json.loads(data[8:8 + length])
+metadata = header.pop("__metadata__")
+tensors = dict(safetensors.deserialize(data))
+assert set(tensors) == set(header), set(header) ^ set(tensors)
+for name, entry in header.items():
+  begin, end = entry["data_offsets"]
+  read = tensors[name]
+  assert read["dtype"] == entry["dtype"] and read["shape"] == entry["shape"], (name, read)
+  assert bytes(read["data"]) == data[8 + length + begin:8 + length + end], name
+)";
+
+TEST(SafetensorsPython, LibraryReadsEveryTypeThatWeWrite) {
+  const TemporaryFolder folder;
+  std::vector<uint8_t> data(16);
+  std::iota(data.begin(), data.end(), uint8_t{1});
+  std::vector<TensorToWrite> tensors;
+  for (int number = 0; number <= static_cast<int>(ElementType::kU64); ++number) {
+    const auto type = static_cast<ElementType>(number);
+    // Eight elements are whole bytes in every type; of wide types two.
+    const uint64_t count = bits_of(type) <= 16 ? 8 : 2;
+    tensors.push_back({std::string(to_string(type)),
+                       type,
+                       {count},
+                       std::as_bytes(std::span(data)).first(count * bits_of(type) / 8)});
+  }
+  value_or_throw(write_safetensors(folder / "ours.safetensors", tensors, {{"format", "pt"}}));
+  EXPECT_TRUE(python(folder, kRewrite));
+  const auto file = value_or_throw(SafetensorsFile::open(folder / "ours.safetensors"));
+  EXPECT_EQ(file.header().tensors.size(), tensors.size());
+}
+
 }  // namespace
 }  // namespace brigade::checkpoint
