@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "parallel/base/philox.h"
@@ -15,6 +16,8 @@
 #include "tests/end_to_end/harness.h"
 #include "tests/end_to_end/layouts.h"
 #include "tests/trainer/checkpoint/temporary_folder.h"
+#include "trainer/checkpoint/checkpoint.h"
+#include "trainer/checkpoint/hugging_face_folder.h"
 
 namespace brigade::end_to_end {
 namespace {
@@ -199,6 +202,43 @@ TEST(Resume, R030MovingThereAndBackChangesNothing) {
   for (const auto& [name, value] : before.parameters) {
     EXPECT_TRUE(alone.parameters.at(name).equal(value)) << name;
     EXPECT_TRUE(back.parameters.at(name).equal(value)) << name;
+  }
+}
+
+TEST(Resume, TheLastCheckpointMayBeOfTheModelAloneNarrowAndForHuggingFace) {
+  const TemporaryFolder folder;
+  const auto source = tokens_of(kLlama);
+  const std::string run = subfolder(folder, "run");
+  const Settings last = {"training.steps=3",
+                         "checkpoint.interval=2",
+                         "checkpoint.last_save_model_only=true",
+                         "checkpoint.last_save_in_hf=true",
+                         "checkpoint.export_dtype=bfloat16"};
+  const Outcome trained = leg(trial_of(kLlama, {.shard = 2, .pp = 2}, last), source, run, 0, 3);
+  const auto whole = value_or_throw(checkpoint::Checkpoint::open(run + "/checkpoint/step-2"));
+  EXPECT_FALSE(whole->manifest().model_only);
+  const auto alone = value_or_throw(checkpoint::Checkpoint::open(run + "/checkpoint/step-3"));
+  EXPECT_TRUE(alone->manifest().model_only);
+  const auto theirs =
+      value_or_throw(checkpoint::HuggingFaceFolder::open(run + "/checkpoint/step-3-hf"));
+  for (checkpoint::TensorSource* saved : {static_cast<checkpoint::TensorSource*>(alone.get()),
+                                          static_cast<checkpoint::TensorSource*>(theirs.get())}) {
+    EXPECT_EQ(saved->tensors().size(), trained.parameters.size());
+    const at::Tensor& norm = trained.parameters.at("model.norm.weight");
+    at::Tensor read = at::empty_like(norm);
+    EXPECT_EQ(saved->tensors().at("model.norm.weight").type, checkpoint::ElementType::kBF16);
+    value_or_throw(read_float32(*saved,
+                                "model.norm.weight",
+                                {{{0, norm.numel()}}},
+                                {read.data_ptr<float>(), static_cast<size_t>(norm.numel())}));
+    EXPECT_TRUE(read.equal(norm.to(at::kBFloat16).to(at::kFloat)));
+  }
+  const Settings more = {"training.steps=4"};
+  try {
+    leg(trial_of(kLlama, {}, more), source, run, 3, 4);
+    FAIL() << "went on without moments";
+  } catch (const Exception& refused) {
+    EXPECT_NE(refused.error().text.find("exclude_from_loading"), std::string::npos);
   }
 }
 

@@ -8,7 +8,9 @@
 
 #include "parallel/base/text.h"
 #include "trainer/checkpoint/folder.h"
+#include "trainer/checkpoint/hugging_face_writer.h"
 #include "trainer/checkpoint/utc_time.h"
+#include "trainer/checkpoint/weights.h"
 #include "trainer/config/flat.h"
 #include "trainer/loop/checkpoint_choice.h"
 #include "trainer/loop/resume_check.h"
@@ -31,6 +33,14 @@ std::string seconds_text(std::chrono::duration<double> time) {
   std::array<char, 32> text = {};
   std::snprintf(text.data(), text.size(), "%.2f s", time.count());
   return text.data();
+}
+
+checkpoint::ElementType exported_type(const std::string& dtype) {
+  using checkpoint::ElementType;
+  if (dtype == "bfloat16") {
+    return ElementType::kBF16;
+  }
+  return dtype == "float16" ? ElementType::kF16 : ElementType::kF32;
 }
 
 checkpoint::SaverOptions saver_options(const config::RunConfig& config) {
@@ -77,7 +87,7 @@ Result<std::unique_ptr<Checkpoints>> Checkpoints::open(collective::World& world,
     return fail(resume.error());
   }
   return std::unique_ptr<Checkpoints>(
-      new Checkpoints(config, training, std::move(saver), std::move(*resume)));
+      new Checkpoints(config, training, std::move(saver), std::move(*resume), world.rank() == 0));
 }
 
 Result<void> Checkpoints::load(Trainer& trainer, std::map<std::string, std::string> versions) {
@@ -148,16 +158,25 @@ Result<void> Checkpoints::save(bool ends, Lines& lines) {
     return fail(before.error());
   }
   note(*before, lines);
-  const bool finished = ends && trainer_->counters().step == config_.training.steps;
-  const bool model_only = finished && config_.checkpoint.last_save_model_only;
+  ended_ = ends && trainer_->counters().step == config_.training.steps;
+  const bool model_only = ended_ && config_.checkpoint.last_save_model_only;
   last_saved_ = trainer_->counters().step;
-  const std::vector<checkpoint::StateBox> boxes = trainer_->boxes_to_write(model_only);
-  const auto saved = saver_->save(head(model_only), boxes);
+  const auto saved = saver_->save(head(model_only), boxes_to_write(model_only));
   if (!saved) {
     return fail(saved.error());
   }
   note(*saved, lines);
   return {};
+}
+
+std::vector<checkpoint::StateBox> Checkpoints::boxes_to_write(bool model_only) const {
+  std::vector<checkpoint::StateBox> boxes = trainer_->boxes_to_write(model_only);
+  if (model_only) {
+    for (checkpoint::StateBox& box : boxes) {
+      box.stored_as = exported_type(config_.checkpoint.export_dtype);
+    }
+  }
+  return boxes;
 }
 
 checkpoint::Manifest Checkpoints::head(bool model_only) const {
@@ -183,7 +202,31 @@ Result<Lines> Checkpoints::finish() {
     return fail(saved.error());
   }
   note(*saved, lines);
+  if (ended_ && leads_ && config_.checkpoint.last_save_in_hf) {
+    Result<std::string> line = write_in_hf();
+    if (!line) {
+      return fail(line.error());
+    }
+    lines.push_back(std::move(*line));
+  }
   return lines;
+}
+
+Result<std::string> Checkpoints::write_in_hf() const {
+  const std::string path = last_path() + "-hf";
+  const Result<checkpoint::Weights> weights = checkpoint::open_weights(last_path(), false);
+  if (!weights) {
+    return fail(weights.error());
+  }
+  const auto written =
+      checkpoint::write_hugging_face(path, *weights->source, weights->config, {.overwrite = true});
+  if (!written) {
+    return fail(written.error());
+  }
+  return concat("saved ",
+                path,
+                " for Hugging Face's transformers: ",
+                bytes_text(static_cast<int64_t>(written->bytes)));
 }
 
 std::string Checkpoints::last_path() const {

@@ -66,22 +66,27 @@ class Checkpoints {
   /// The last checkpoint of this process; "" for none.
   std::string last_path() const;
 
-  /// Waits for what is being saved.
+  /// Waits for what is being saved. After the last step it is written for Hugging Face, too, if a
+  /// key says so: by rank 0, into the folder "step-N-hf" beside it.
   Result<std::vector<std::string>> finish();
 
  private:
   Checkpoints(const config::RunConfig& config,
               const data::TokenSource& training,
               std::unique_ptr<checkpoint::Saver> saver,
-              Resume resume)
+              Resume resume,
+              bool leads)
       : config_(config),
         training_(training),
         saver_(std::move(saver)),
-        resume_(std::move(resume)) {}
+        resume_(std::move(resume)),
+        leads_(leads) {}
 
   bool is_due(int64_t step) const;
   checkpoint::Manifest head(bool model_only) const;
   Result<void> save(bool ends, std::vector<std::string>& lines);
+  std::vector<checkpoint::StateBox> boxes_to_write(bool model_only) const;
+  Result<std::string> write_in_hf() const;
   std::string description() const;
 
   const config::RunConfig& config_;
@@ -90,7 +95,9 @@ class Checkpoints {
   Resume resume_;
   Trainer* trainer_ = nullptr;
   std::map<std::string, std::string> facts_;
+  const bool leads_;         // rank 0
   int64_t last_saved_ = -1;  // or being saved
+  bool ended_ = false;       // the run has made its last step
 };
 
 }  // namespace brigade::loop
