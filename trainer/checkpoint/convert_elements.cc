@@ -40,7 +40,9 @@ void narrow(std::span<const float> from, ElementType type, std::span<std::byte> 
   switch (type) {
     case ElementType::kF32: store_each<float>(from, to, [](float x) { return x; }); return;
     case ElementType::kF64: store_each<double>(from, to, [](float x) { return double{x}; }); return;
-    case ElementType::kBF16: store_each<uint16_t>(from, to, float_to_bf16); return;
+    case ElementType::kBF16:
+      store_each<uint16_t>(from, to, [](float x) { return float_to_bf16(x); });
+      return;
     case ElementType::kF16:
       store_each<_Float16>(from, to, [](float x) { return static_cast<_Float16>(x); });
       return;
@@ -54,7 +56,9 @@ void widen(std::span<const std::byte> from, ElementType type, std::span<float> t
     case ElementType::kF64:
       load_each<double>(from, to, [](double x) { return static_cast<float>(x); });
       return;
-    case ElementType::kBF16: load_each<uint16_t>(from, to, bf16_to_float); return;
+    case ElementType::kBF16:
+      load_each<uint16_t>(from, to, [](uint16_t x) { return bf16_to_float(x); });
+      return;
     case ElementType::kF16:
       load_each<_Float16>(from, to, [](_Float16 x) { return static_cast<float>(x); });
       return;

@@ -65,11 +65,11 @@ std::vector<Key> loading_keys() {
           .at_least(-1),
       checkpoint("exclude_from_loading",
                  &Checkpoint::exclude_from_loading,
-                 "what begins anew though it was saved: moments, the learning rate's schedule, "
-                 "the position in the data")
-          .one_of({"optimizer", "lr_scheduler", "dataloader"})
-          .asking({"model", "train_state"},
-                  "without weights or step there is nothing to go on from")
+                 "what begins anew though it was saved: moments, the position in the data")
+          .one_of({"optimizer", "dataloader"})
+          .asking({"lr_scheduler", "model", "train_state"},
+                  "the learning rate is a function of the step, and without step or weights there "
+                  "is nothing to go on from")
           .when("checkpoint.enable"),
       checkpoint("allow_changes",
                  &Checkpoint::allow_changes,

@@ -132,6 +132,14 @@ Result<Choice> look_for_checkpoints(const config::RunConfig& config) {
   if (!steps) {
     return fail(steps.error());
   }
+  if (keys.create_seed_checkpoint && !steps->empty()) {
+    return fail(ErrorCode::kUsage,
+                concat("checkpoint.create_seed_checkpoint saves initial weights, but ",
+                       folder,
+                       " holds ",
+                       names_of(*steps),
+                       "; leave it out to go on from there, or begin in another job.dump_folder"));
+  }
   Result<void> added;
   if (keys.load_step >= 0) {
     added = add_load_step(choice, folder, *steps, keys.load_step);

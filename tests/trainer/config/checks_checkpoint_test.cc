@@ -53,7 +53,7 @@ TEST(CheckpointKeys, AreReadFromARecipe) {
                                     "checkpoint.async_mode=async",
                                     "checkpoint.async_second_save=refuse",
                                     "checkpoint.save_timeout_seconds=3",
-                                    "checkpoint.exclude_from_loading=optimizer,lr_scheduler",
+                                    "checkpoint.exclude_from_loading=optimizer,dataloader",
                                     "checkpoint.allow_changes=[\"data\", \"global_batch\"]",
                                     "checkpoint.load_step=0",
                                     "checkpoint.folder=deep/er"});
@@ -64,7 +64,7 @@ TEST(CheckpointKeys, AreReadFromARecipe) {
   EXPECT_EQ(read.save_timeout_seconds, 3);
   EXPECT_EQ(read.load_step, 0);
   EXPECT_EQ(read.folder, "deep/er");
-  EXPECT_THAT(read.exclude_from_loading, ElementsAre("optimizer", "lr_scheduler"));
+  EXPECT_THAT(read.exclude_from_loading, ElementsAre("optimizer", "dataloader"));
   EXPECT_THAT(read.allow_changes, ElementsAre("data", "global_batch"));
 }
 
@@ -84,10 +84,10 @@ TEST(CheckpointKeys, HaveRanges) {
 TEST(CheckpointKeys, NameTheEntryOfAListThatIsNone) {
   EXPECT_THAT(refused({"checkpoint.exclude_from_loading=optimizer,dataloder"}),
               HasSubstr("entries of checkpoint.exclude_from_loading must be one of \"optimizer\", "
-                        "\"lr_scheduler\", \"dataloader\", found \"dataloder\"; the nearest is "
+                        "\"dataloader\", found \"dataloder\"; the nearest is "
                         "\"dataloader\""));
   EXPECT_THAT(refused({"checkpoint.exclude_from_loading=model"}),
-              HasSubstr("without weights or step there is nothing to go on from; to go on, set "
+              HasSubstr("without step or weights there is nothing to go on from; to go on, set "
                         "checkpoint.exclude_from_loading=[]"));
   EXPECT_THAT(refused({"checkpoint.allow_changes=model"}),
               HasSubstr("entries of checkpoint.allow_changes must be one of \"data\", \"seed\""));

@@ -130,6 +130,16 @@ TEST_F(CheckpointChoice, TakesWeightsFromElsewhereOnlyIfItHasNothingOfItsOwn) {
   EXPECT_FALSE(own.weights_alone);
 }
 
+TEST_F(CheckpointChoice, MakesNoSeedWhereARunHasBeen) {
+  const std::vector<std::string> seed = {"checkpoint.create_seed_checkpoint=true"};
+  EXPECT_THAT(value_or_throw(look_for_checkpoints(config(seed))).candidates, IsEmpty());
+  save(5, kOwn);
+  const auto choice = look_for_checkpoints(config(seed));
+  ASSERT_FALSE(choice);
+  EXPECT_EQ(choice.error().code, ErrorCode::kUsage);
+  EXPECT_THAT(choice.error().text, HasSubstr("step-5"));
+}
+
 TEST_F(CheckpointChoice, ArrivesAtOtherRanksAsItIs) {
   const Choice choice = {.candidates = {{5, "a \"path\""}, {3, "b"}},
                          .asked_for = true,
