@@ -28,9 +28,8 @@ struct CheckpointWritten {
 
 /// Writes every tensor of `source` but an optimizer's, and the model's keys as the recipe. The
 /// folder appears complete or not at all.
-/// Errors: kUsage when `folder` holds something and `overwrite` is not set, or what it holds is
-/// not a
-///         checkpoint alone; kData for a type that is neither wanted nor had; kIo; the source's.
+/// Errors: kUsage when `folder` holds something and `overwrite` is not set, or what it holds is not
+///         a checkpoint alone; kData for a type that is neither wanted nor had; kIo; the source's.
 Result<CheckpointWritten> write_model_checkpoint(const std::string& folder,
                                                  checkpoint::TensorSource& source,
                                                  const checkpoint::HuggingFaceConfig& config,

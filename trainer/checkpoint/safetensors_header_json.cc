@@ -66,11 +66,11 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   bool key(std::string& value) override {
     if (where_ == Where::kTop) {
       name_ = value;
-      return names_.insert(value).second || refuse(concat("duplicate key \"", value, "\""));
+      return names_.insert(value).second || refuse(concat("duplicate key \"", value, '"'));
     }
     key_ = value;
     if (!keys_.insert(value).second) {
-      return refuse(concat(owner(), ": duplicate key \"", value, "\""));
+      return refuse(concat(owner(), ": duplicate key \"", value, '"'));
     }
     return where_ == Where::kMetadata || value == "dtype" || value == "shape" ||
            value == "data_offsets" || refuse(concat(owner(), ": unknown key \"", value, '"'));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/checkpoint/safetensors_header.h"
 
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -205,6 +207,118 @@ TEST(SafetensorsHeader, RefusesBuffersLongerOrShorterThanTheTensors) {
             "f.safetensors: the tensors cover 4 bytes; after the header the file has 3");
   EXPECT_EQ(refusal(parse_header("{}", 1)),
             "f.safetensors: the tensors cover 0 bytes; after the header the file has 1");
+}
+
+/// The checks of the format's own library, in its order: each refused for its reason, or taken.
+TEST(SafetensorsHeader, MakesTheChecksOfTheFormatsOwnLibrary) {
+  const auto text = [](const std::string& json, size_t buffer = 0) {
+    return refusal(parse_header(json, buffer));
+  };
+  EXPECT_THAT(refusal(parse("1234567")), HasSubstr("at least 8 bytes"));                       // 1
+  EXPECT_THAT(refusal(parse(with_length(uint64_t{0xff} << 56, "{}"))), HasSubstr("at most"));  // 2
+  EXPECT_THAT(refusal(parse(with_length(60, "{}"))), HasSubstr("run past the end"));           // 3
+  EXPECT_THAT(text("\xff"), HasSubstr("not JSON"));                                            // 4
+  EXPECT_THAT(text("{" + entry("a", "U8", "1", "1,2") + "}", 2), HasSubstr("tensor a"));       // 5
+  std::string shared;
+  for (int i = 0; i < 1000; ++i) {
+    shared += concat(i == 0 ? "" : ",", entry(concat("t", i), "U8", "9", "0,9"));
+  }
+  EXPECT_THAT(text("{" + shared + "}", 9), HasSubstr("begin at 9"));                      // 5
+  EXPECT_THAT(text("{" + entry("a", "F32", "2", "0,7") + "}", 7), HasSubstr("needs 8"));  // 6
+  EXPECT_THAT(text("{" + entry("a", "U8", "18446744073709551614,2", "0,4") + "}", 4),
+              HasSubstr("64 bits"));                                                        // 7
+  EXPECT_THAT(text("{" + entry("a", "F4", "3", "0,1") + "}", 1), HasSubstr("whole byte"));  // 8
+  EXPECT_THAT(text("{" + entry("a", "U8", "1", "0,1") + "}", 2), HasSubstr("cover 1"));     // 9
+  EXPECT_EQ(text("{}      "), "accepted");                                                  // 10
+  EXPECT_EQ(text("{" + entry("a", "F32", "2,0", "0,0") + "}"), "accepted");                 // 11
+}
+
+TEST(SafetensorsHeader, R102RefusesFilesThatPromiseMoreThanTheyHold) {
+  const auto text = [](const std::string& one, size_t buffer) {
+    return refusal(parse_header("{" + one + "}", buffer));
+  };
+  EXPECT_THAT(text(entry("a", "F32", "1000,1000", "0,4"), 4),
+              HasSubstr("tensor a: F32[1000,1000] needs 4000000 bytes"));
+  EXPECT_THAT(text(entry("a", "U8", "4", "4,0"), 4), HasSubstr("tensor a"));
+  EXPECT_THAT(text(entry("a", "U8", "4", "-4,0"), 4), HasSubstr("tensor a"));
+  EXPECT_THAT(text(entry("a", "U8", "-4", "0,4"), 4), HasSubstr("tensor a"));
+  EXPECT_THAT(text(entry("a", "U8", "40", "0,40"), 4), HasSubstr("f.safetensors"));
+  EXPECT_THAT(text(entry("a", "U8", "4", "0,18446744073709551615"), 4), HasSubstr("tensor a"));
+  EXPECT_THAT(text(entry("a", "F33", "1", "0,4"), 4), HasSubstr("tensor a: unknown dtype"));
+  EXPECT_THAT(refusal(parse_header("[1]")), HasSubstr("expected a JSON object"));
+  const std::string json = "{" + entry("a", "U8", "4", "0,4") + "}";
+  const std::string file = with_length(json.size(), json + "1234");
+  EXPECT_EQ(refusal(parse(file)), "accepted");
+  for (size_t size = 0; size < file.size(); ++size) {
+    EXPECT_THAT(refusal(parse(file.substr(0, size))), StartsWith("f.safetensors")) << size;
+  }
+}
+
+TEST(SafetensorsHeader, R103RefusesBytesOfTwoTensorsOrOfNone) {
+  const std::string k = entry("k", "U8", "4", "0,4");
+  const auto with = [&](const std::string& other, size_t buffer) {
+    return refusal(parse_header("{" + k + "," + other + "}", buffer));
+  };
+  EXPECT_THAT(with(entry("v", "U8", "4", "0,4"), 4), HasSubstr("tensor v: expected data_offsets"));
+  EXPECT_THAT(with(entry("v", "U8", "4", "2,6"), 6), HasSubstr("tensor v: expected data_offsets"));
+  EXPECT_THAT(with(entry("v", "U8", "4", "5,9"), 9), HasSubstr("tensor v: expected data_offsets"));
+  EXPECT_THAT(with(entry("v", "U8", "4", "4,8"), 9), HasSubstr("cover 8 bytes"));
+  EXPECT_EQ(refusal(parse_header(
+                "{" + entry("b", "U8", "4", "4,8") + "," + entry("a", "U8", "4", "0,4") + "}", 8)),
+            "accepted")
+      << "names in any order";
+}
+
+TEST(SafetensorsHeader, R104CallsADuplicateADuplicate) {
+  const std::string a = entry("a", "U8", "1", "0,1");
+  EXPECT_EQ(refusal(parse_header("{" + a + "," + entry("a", "U8", "1", "1,2") + "}", 2)),
+            "f.safetensors: duplicate key \"a\"");
+}
+
+/// What must be true of a header that is taken.
+void expect_sound(const SafetensorsHeader& header, uint64_t file_bytes) {
+  uint64_t held = 0;
+  for (const auto& [name, info] : header.tensors) {
+    ASSERT_LE(info.begin, info.end);
+    ASSERT_LE(info.end, file_bytes - header.buffer_begin) << name;
+    uint64_t bits = bits_of(info.type);
+    for (const uint64_t size : info.shape) {
+      ASSERT_FALSE(__builtin_mul_overflow(bits, size, &bits)) << name;
+    }
+    EXPECT_EQ(bits, 8 * (info.end - info.begin)) << name;
+    held += info.end - info.begin;
+  }
+  EXPECT_EQ(held, file_bytes - header.buffer_begin);
+}
+
+TEST(SafetensorsHeader, TakesNoMutationThatBreaksAnInvariant) {
+  const std::string json =
+      R"({"__metadata__":{"format":"pt"},)" + entry("w", "F32", "2,3", "0,24") + "," +
+      entry("b", "BF16", "3", "24,30") + "," + entry("e", "I64", "0,4", "30,30") + "}";
+  const std::string whole = with_length(json.size(), json + std::string(30, 'x'));
+  std::mt19937 random(102);
+  int taken = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string file = whole;
+    const size_t at = random() % file.size();
+    switch (random() % 5) {
+      case 0: file[at] = static_cast<char>(file[at] ^ (1 << random() % 8)); break;
+      case 1: file.resize(at); break;
+      case 2: file[8 + random() % json.size()] = "0123456789,:{}[]\" "[random() % 18]; break;
+      case 3: file.insert(at, whole.substr(random() % whole.size(), random() % 30)); break;
+      default: {  // the length repaired
+        std::string changed = json;
+        changed.insert(random() % json.size(), json.substr(random() % json.size(), random() % 9));
+        file = with_length(changed.size(), changed + std::string(30, 'x'));
+      }
+    }
+    if (const auto header = parse(file)) {
+      expect_sound(*header, file.size());
+      ++taken;
+    }
+  }
+  EXPECT_GT(taken, 100) << "names and the buffer may change";
+  EXPECT_LT(taken, 15'000);
 }
 
 }  // namespace

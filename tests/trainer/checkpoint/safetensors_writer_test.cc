@@ -120,5 +120,42 @@ TEST(SafetensorsWriter, RefusesTensorsThatContradictThemselves) {
   EXPECT_THROW(write({{"t", ElementType::kF4, {3}, bytes_of(data)}}), CheckFailure);
 }
 
+TEST(SafetensorsWriter, StreamsTheSameBytesInPieces) {
+  const TemporaryFolder folder;
+  const std::string data = "abcdefghijklmnopqrstuvwx";
+  const std::vector<TensorToWrite> whole = {{"b", ElementType::kF32, {2, 3}, bytes_of(data)},
+                                            {"a", ElementType::kBF16, {4}, bytes_of(data).first(8)},
+                                            {"e", ElementType::kF32, {0}, {}},
+                                            {"s", ElementType::kF64, {}, bytes_of(data).first(8)}};
+  value_or_throw(write_safetensors(folder / "whole", whole, {{"format", "pt"}}));
+  std::vector<TensorPlan> plans;
+  std::map<std::string, size_t> sizes;
+  for (const TensorToWrite& tensor : whole) {
+    plans.push_back({tensor.name, tensor.type, tensor.shape});
+    sizes[tensor.name] = tensor.bytes.size();
+  }
+  const ProduceTensor bytewise = [&](const TensorPlan& plan, const AppendBytes& append) {
+    Result<void> done;
+    for (size_t at = 0; done && at < sizes.at(plan.name); ++at) {
+      done = append(bytes_of(data).subspan(at, 1));
+    }
+    return done;
+  };
+  value_or_throw(stream_safetensors(folder / "stream", plans, bytewise, {{"format", "pt"}}));
+  EXPECT_EQ(contents(folder / "stream"), contents(folder / "whole"));
+}
+
+TEST(SafetensorsWriter, LeavesNothingWhenATensorCannotBeMade) {
+  const TemporaryFolder folder;
+  const std::vector<TensorPlan> plans = {{"a", ElementType::kU8, {1}}};
+  const Result<void> done =
+      stream_safetensors(folder / "m", plans, [](const TensorPlan&, const AppendBytes&) {
+        return Result<void>(fail(ErrorCode::kIo, "gone"));
+      });
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().text, "gone");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
 }  // namespace
 }  // namespace brigade::checkpoint
