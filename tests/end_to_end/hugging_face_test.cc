@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "parallel/base/text.h"
 #include "tests/end_to_end/hugging_face_io.h"
 #include "tests/trainer/checkpoint/temporary_folder.h"
 #include "trainer/checkpoint/hugging_face_folder.h"
@@ -61,8 +62,9 @@ TEST(HuggingFace, R111_ExportsTheSameFilesWithoutPaddingFromEveryMesh) {
     const std::string name = mesh.degrees.name();
     SCOPED_TRACE(name);
     pass_through(folder / "model", mesh.degrees, mesh.settings, folder / name);
-    EXPECT_EQ(contents(folder / (name + "/model.safetensors")), weights);
-    EXPECT_EQ(contents(folder / (name + "/config.json")), contents(folder / "model/config.json"));
+    EXPECT_EQ(contents(folder / concat(name, "/model.safetensors")), weights);
+    EXPECT_EQ(contents(folder / concat(name, "/config.json")),
+              contents(folder / "model/config.json"));
     const auto source = value_or_throw(checkpoint::HuggingFaceFolder::open(folder / name));
     EXPECT_EQ(source->config().model.vocab_size, 97);
     for (const char* table : {"model.embed_tokens.weight", "lm_head.weight"}) {
@@ -84,9 +86,10 @@ class HuggingFaceCases : public ::testing::TestWithParam<Passed> {};
 
 TEST_P(HuggingFaceCases, R106_R108_ComeOutAsTheyWentIn) {
   const TemporaryFolder folder;
-  const std::string from = std::string(BRIGADE_TEST_DATA) + "/" + GetParam().folder;
+  const std::string from = concat(BRIGADE_TEST_DATA, "/", GetParam().folder);
   pass_through(from, GetParam().degrees, {}, folder / "out");
-  EXPECT_EQ(contents(folder / "out/model.safetensors"), contents(from + "/model.safetensors"));
+  EXPECT_EQ(contents(folder / "out/model.safetensors"),
+            contents(concat(from, "/model.safetensors")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Meshes,
