@@ -37,6 +37,15 @@ int64_t Box::element_count() const {
   return sharding::element_count(shape());
 }
 
+Box whole_box(const Shape& shape) {
+  Box box;
+  box.dims.reserve(shape.size());
+  for (const int64_t size : shape) {
+    box.dims.push_back({0, size});
+  }
+  return box;
+}
+
 Box intersect(const Box& a, const Box& b) {
   BRIGADE_CHECK(a.dims.size() == b.dims.size(), a.dims.size(), b.dims.size());
   Box common;

@@ -40,6 +40,9 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
+/// All of a tensor.
+Box whole_box(const Shape& shape);
+
 /// What two boxes of one tensor have in common; where nothing, a dim of size 0.
 Box intersect(const Box& a, const Box& b);
 

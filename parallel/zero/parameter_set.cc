@@ -44,9 +44,7 @@ struct ParameterSet::Impl {
     BRIGADE_CHECK(index < table->units.size(), index, table->units.size());
     return table->units[index];
   }
-  using Read = std::function<Result<void>(
-      const ParameterFacts& facts, const sharding::Box& box, at::Tensor& out)>;
-  Result<void> load(const Parameter& parameter, const Read& read) const;
+  Result<void> load(const Parameter& parameter, const ReadBox& read) const;
   void publish();
   void new_step(Unit& unit) const;
 };
@@ -122,9 +120,7 @@ void ParameterSet::initialize(uint64_t seed) {
   }
 }
 
-Result<void> ParameterSet::load(
-    const std::function<Result<void>(
-        const ParameterFacts& facts, const sharding::Box& box, at::Tensor& out)>& read) {
+Result<void> ParameterSet::load(const ReadBox& read) {
   const c10::NoGradGuard no_history;
   for (const auto& parameter : impl_->table->parameters) {
     if (parameter->owner != nullptr) {
@@ -137,7 +133,7 @@ Result<void> ParameterSet::load(
   return {};
 }
 
-Result<void> ParameterSet::Impl::load(const Parameter& parameter, const Read& read) const {
+Result<void> ParameterSet::Impl::load(const Parameter& parameter, const ReadBox& read) const {
   // Who updates no rows of it, a tied use of another stage's weight, has to be given all it stores.
   const bool updates = parameter.master.defined();
   at::Tensor rows = updates ? parameter.master : parameter.stored;

@@ -104,9 +104,9 @@ class ParameterSet {
   /// use tied to another stage's owner it asks for all that is stored here; a use tied to an owner
   /// in this set is not asked for. Local.
   /// Errors: those of `read`; the first ends the call, with the weights before it filled.
-  Result<void> load(
-      const std::function<Result<void>(
-          const sharding::ParameterFacts& facts, const sharding::Box& box, at::Tensor& out)>& read);
+  using ReadBox = std::function<Result<void>(
+      const sharding::ParameterFacts& facts, const sharding::Box& box, at::Tensor& out)>;
+  Result<void> load(const ReadBox& read);
 
   /// Begins to make a unit's weights whole: allocates, posts one all-gather. Nothing where they are
   /// (stages 0 to 2, groups of one). Collective.

@@ -27,10 +27,7 @@ class CheckpointFailingRank : public CheckpointProcessTest {
   void expect_finite(int64_t step) const {
     const auto opened = value_or_throw(checkpoint::Checkpoint::open(checkpoint(step)));
     for (const auto& [name, tensor] : opened->tensors()) {
-      sharding::Box all;
-      for (const int64_t size : tensor.shape) {
-        all.dims.push_back({0, size});
-      }
+      const sharding::Box all = sharding::whole_box(tensor.shape);
       std::vector<float> values(static_cast<size_t>(all.element_count()));
       value_or_throw(checkpoint::read_float32(*opened, name, all, values));
       EXPECT_TRUE(std::all_of(values.begin(), values.end(), [](float x) {

@@ -2,9 +2,6 @@
 #include "tools/convert/model_checkpoint.h"
 
 #include <filesystem>
-#include <iomanip>
-#include <random>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -25,13 +22,6 @@ namespace fs = std::filesystem;
 using checkpoint::ElementType;
 using checkpoint::Manifest;
 
-std::string random_run() {
-  std::random_device random;
-  std::ostringstream digits;
-  digits << std::hex << std::setfill('0') << std::setw(8) << random() << std::setw(8) << random();
-  return digits.str();
-}
-
 /// The manifest without its files and tensors. Of the recipe there is the model alone.
 Manifest head_of(const checkpoint::TensorSource& source,
                  const checkpoint::HuggingFaceConfig& config) {
@@ -39,7 +29,7 @@ Manifest head_of(const checkpoint::TensorSource& source,
   recipe.model = config.model;
   recipe.training.seq_len = config.max_positions;
   Manifest head;
-  head.run = random_run();
+  head.run = checkpoint::new_run();
   head.saved_at = checkpoint::utc_time();
   head.model_only = true;
   for (const auto& [key, value] : config::flat(recipe)) {
@@ -53,14 +43,6 @@ Manifest head_of(const checkpoint::TensorSource& source,
   return head;
 }
 
-sharding::Box whole(const sharding::Shape& shape) {
-  sharding::Box box;
-  for (const int64_t size : shape) {
-    box.dims.push_back({0, size});
-  }
-  return box;
-}
-
 /// Collects tensors in memory and writes them as one file after the other.
 class FileWriter {
  public:
@@ -68,8 +50,7 @@ class FileWriter {
 
   Result<void> add(checkpoint::TensorSource& source, const std::string& name, ElementType type) {
     const sharding::Shape& shape = source.tensors().find(name)->second.shape;
-    const auto elements = static_cast<uint64_t>(sharding::element_count(shape));
-    const uint64_t bytes = elements * checkpoint::bits_of(type) / 8;
+    const uint64_t bytes = checkpoint::byte_count(type, sharding::element_count(shape));
     if (held_ > 0 && held_ + bytes > limit_) {
       if (Result<void> done = flush(); !done) {
         return done;
@@ -85,7 +66,7 @@ class FileWriter {
           storage.insert(storage.end(), piece.begin(), piece.end());
           return {};
         });
-    boxes_.push_back({name, type, shape, whole(shape), storage});
+    boxes_.push_back({name, type, shape, sharding::whole_box(shape), storage});
     return read;
   }
 

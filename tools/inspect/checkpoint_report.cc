@@ -105,7 +105,7 @@ uint64_t total_bytes(const Manifest& manifest) {
 }
 
 uint64_t box_bytes(const ManifestTensor& tensor, const ManifestBox& box) {
-  return static_cast<uint64_t>(box.box.element_count()) * checkpoint::bits_of(tensor.type) / 8;
+  return checkpoint::byte_count(tensor.type, box.box.element_count());
 }
 
 std::string mesh_text(const Manifest& manifest) {

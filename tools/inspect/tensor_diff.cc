@@ -97,14 +97,6 @@ void add_piece(std::span<const std::byte> a,
   }
 }
 
-sharding::Box whole(const sharding::Shape& shape) {
-  sharding::Box box;
-  for (const int64_t size : shape) {
-    box.dims.push_back({0, size});
-  }
-  return box;
-}
-
 }  // namespace
 
 Result<TensorDiff> compare(checkpoint::TensorSource& a,
@@ -121,7 +113,7 @@ Result<TensorDiff> compare(checkpoint::TensorSource& a,
   TensorDiff diff;
   diff.has_values = checkpoint::is_convertible(tensor.type);
   const uint64_t width = checkpoint::bits_of(tensor.type) / 8;
-  sharding::Box box = whole(tensor.shape);
+  sharding::Box box = sharding::whole_box(tensor.shape);
   if (box.element_count() == 0) {
     return diff;
   }

@@ -16,10 +16,6 @@ namespace {
 
 constexpr uint64_t kMostManifestBytes = uint64_t{1} << 32;
 
-uint64_t width_of(const ManifestTensor& tensor) {
-  return bits_of(tensor.type) / 8;
-}
-
 std::string name_of(std::string_view tensor, const ManifestBox& box) {
   return concat("tensor ", tensor, ", box ", to_string(box.box));
 }
@@ -32,7 +28,7 @@ std::string lost_with(const Manifest& manifest, size_t file, uint64_t sound) {
   size_t boxes = 0;
   for (const auto& [name, tensor] : manifest.tensors) {
     for (const ManifestBox& box : tensor.boxes) {
-      const uint64_t bytes = static_cast<uint64_t>(box.box.element_count()) * width_of(tensor);
+      const uint64_t bytes = byte_count(tensor.type, box.box.element_count());
       if (box.file != file || box.offset + bytes <= sound) {
         continue;
       }
@@ -175,7 +171,7 @@ Result<void> Checkpoint::read(std::string_view name,
                   name,
                   to_string(box));
   }
-  const uint64_t bytes = static_cast<uint64_t>(box.element_count()) * width_of(tensor);
+  const uint64_t bytes = byte_count(tensor.type, box.element_count());
   BRIGADE_CHECK(out.size() == bytes, name, out.size(), bytes);
   for (const ManifestBox& saved : tensor.boxes) {
     if (intersect(saved.box, box).element_count() == 0) {
@@ -197,16 +193,16 @@ Result<void> Checkpoint::Impl::read_part(std::string_view name,
   if (!file) {
     return fail(file.error());
   }
-  const uint64_t width = width_of(tensor);
   BlockReader reader(**file,
                      saved,
-                     static_cast<uint64_t>(saved.box.element_count()) * width,
+                     byte_count(tensor.type, saved.box.element_count()),
                      manifest.block_bytes,
                      name_of(name, saved),
                      scratch);
-  const Result<void> read = for_each_run(saved.box, wanted, width, [&](const Run& run) {
-    return reader.copy(run.from, out.subspan(run.to, run.bytes));
-  });
+  const Result<void> read =
+      for_each_run(saved.box, wanted, byte_count(tensor.type, 1), [&](const Run& run) {
+        return reader.copy(run.from, out.subspan(run.to, run.bytes));
+      });
   bytes_read += reader.bytes_read();
   return read;
 }
@@ -225,7 +221,7 @@ std::vector<std::string> Checkpoint::verify() {
       if (!file) {
         continue;  // named above
       }
-      const uint64_t bytes = static_cast<uint64_t>(box.box.element_count()) * width_of(tensor);
+      const uint64_t bytes = byte_count(tensor.type, box.box.element_count());
       BlockReader reader(
           **file, box, bytes, impl_->manifest.block_bytes, name_of(name, box), impl_->scratch);
       for (uint64_t from = 0; from < bytes; from += impl_->manifest.block_bytes) {

@@ -79,14 +79,6 @@ Box hole(const std::vector<const Box*>& boxes, size_t dim, Box whole) {
   return whole;
 }
 
-Box whole_of(const sharding::Shape& shape) {
-  Box box;
-  for (const int64_t size : shape) {
-    box.dims.push_back({0, size});
-  }
-  return box;
-}
-
 Result<void> check(const std::string& name, const ManifestTensor& tensor) {
   std::vector<const Box*> boxes;
   for (const ManifestBox& box : tensor.boxes) {
@@ -110,7 +102,7 @@ Result<void> check(const std::string& name, const ManifestTensor& tensor) {
   }
   const int64_t wanted = sharding::element_count(tensor.shape);
   if (elements != wanted) {
-    const Box all = whole_of(tensor.shape);
+    const Box all = sharding::whole_box(tensor.shape);
     return fail(ErrorCode::kData,
                 concat("boxes of tensor ",
                        name,

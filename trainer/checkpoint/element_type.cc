@@ -45,6 +45,10 @@ uint64_t bits_of(ElementType type) {
   return row_of(type).bits;
 }
 
+uint64_t byte_count(ElementType type, int64_t elements) {
+  return static_cast<uint64_t>(elements) * bits_of(type) / 8;
+}
+
 std::string_view to_string(ElementType type) {
   return row_of(type).name;
 }

@@ -41,6 +41,9 @@ enum class ElementType : uint8_t {
 /// Bits of one element: 4 to 64.
 uint64_t bits_of(ElementType type);
 
+/// Of so many elements; of types narrower than a byte rounded down.
+uint64_t byte_count(ElementType type, int64_t elements);
+
 /// As the files spell it: "F32", "BF16", "F8_E4M3", ...
 std::string_view to_string(ElementType type);
 std::optional<ElementType> parse_element_type(std::string_view name);

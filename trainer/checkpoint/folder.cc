@@ -2,10 +2,8 @@
 #include "trainer/checkpoint/folder.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
@@ -23,11 +21,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kSaving = ".saving";
 constexpr std::string_view kPurging = ".purging";
-
-tl::unexpected<Error> io_error(const std::string& path, const char* what) {
-  const int number = errno;
-  return fail(ErrorCode::kIo, concat(path, " ", what, ": ", std::strerror(number)));
-}
 
 tl::unexpected<Error> io_error(const std::string& path,
                                const char* what,
@@ -61,7 +54,7 @@ Result<std::vector<std::string>> names_in(const std::string& folder) {
 /// Both appear to others at once under the other's name.
 Result<void> exchange(const std::string& a, const std::string& b) {
   if (::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) != 0) {
-    return io_error(b, "exists and cannot be exchanged; move it away");
+    return system_error(b, "exists and cannot be exchanged; move it away");
   }
   return {};
 }
@@ -146,7 +139,7 @@ Result<void> make_staging(const std::string& folder, int64_t step) {
   if (Result<void> removed = remove_folder(path); !removed) {
     return removed;
   }
-  return ::mkdir(path.c_str(), 0777) == 0 ? Result<void>() : io_error(path, "cannot be made");
+  return ::mkdir(path.c_str(), 0777) == 0 ? Result<void>() : system_error(path, "cannot be made");
 }
 
 void drop_staging(const std::string& folder, int64_t step) {
@@ -165,7 +158,7 @@ Result<void> publish(const std::string& folder, int64_t step) {
     return replaced;
   }
   if (std::rename(from.c_str(), to.c_str()) != 0) {
-    return io_error(to, "cannot be published");
+    return system_error(to, "cannot be published");
   }
   return flush_folder(folder);
 }
@@ -177,7 +170,7 @@ Result<void> purge(const std::string& folder, int64_t step) {
     return removed;
   }
   if (std::rename(from.c_str(), to.c_str()) != 0) {
-    return io_error(from, "cannot be removed");
+    return system_error(from, "cannot be removed");
   }
   return remove_folder(to);
 }
@@ -185,7 +178,7 @@ Result<void> purge(const std::string& folder, int64_t step) {
 Result<uint64_t> free_bytes(const std::string& folder) {
   struct statvfs facts = {};
   if (::statvfs(folder.c_str(), &facts) != 0) {
-    return io_error(folder, "does not say how much of it is free");
+    return system_error(folder, "does not say how much of it is free");
   }
   return uint64_t{facts.f_bavail} * facts.f_frsize;
 }

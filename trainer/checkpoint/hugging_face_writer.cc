@@ -28,10 +28,6 @@ struct Plan {
   ElementType type = ElementType::kBF16;  ///< the widest
 };
 
-uint64_t bytes_of(ElementType type, const sharding::Shape& shape) {
-  return static_cast<uint64_t>(sharding::element_count(shape)) * bits_of(type) / 8;
-}
-
 Result<Plan> plan_of(const TensorSource& source, const HuggingFaceOptions& options) {
   Plan plan;
   uint64_t filled = 0;
@@ -49,7 +45,7 @@ Result<Plan> plan_of(const TensorSource& source, const HuggingFaceOptions& optio
                          type,
                          ", and no type to convert it to was given"));
     }
-    const uint64_t bytes = bytes_of(type, tensor.shape);
+    const uint64_t bytes = byte_count(type, sharding::element_count(tensor.shape));
     if (plan.shards.empty() || (filled > 0 && filled + bytes > options.shard_limit)) {
       plan.shards.emplace_back();
       filled = 0;

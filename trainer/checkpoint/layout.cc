@@ -30,8 +30,7 @@ std::vector<Piece> pieces_of(const Holding& tensor, size_t index) {
     const auto at = static_cast<size_t>(same - boxes.begin());
     if (same == boxes.end()) {
       boxes.push_back(&*box);
-      pieces.push_back(
-          {index, static_cast<uint64_t>(box->element_count()) * bits_of(tensor.type) / 8});
+      pieces.push_back({index, byte_count(tensor.type, box->element_count())});
     }
     pieces[at].holders.push_back(rank);
   }

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/checkpoint/manifest.h"
 
+#include <array>
+#include <cstdio>
+#include <random>
 #include <utility>
 
 #include "parallel/base/text.h"
 
 namespace brigade::checkpoint {
+
+std::string new_run() {
+  std::random_device device;
+  std::array<char, 17> digits = {};
+  std::snprintf(digits.data(), digits.size(), "%08x%08x", device(), device());
+  return digits.data();
+}
 
 std::string to_string(const sharding::Box& box) {
   std::vector<std::string> ranges;

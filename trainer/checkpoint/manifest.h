@@ -82,6 +82,9 @@ struct Manifest {
   bool operator==(const Manifest&) const = default;
 };
 
+/// For Manifest::run: 16 hexadecimal digits that nobody has had.
+std::string new_run();
+
 /// The file's text, frame and checksum included.
 std::string to_json(const Manifest& manifest);
 

@@ -15,4 +15,16 @@ std::string name_list(std::span<const std::string> names) {
   return concat(names.size(), " (", first, rest, ")");
 }
 
+std::string no_such_tensor(const std::string& path,
+                           std::string_view name,
+                           const std::vector<std::string>& names) {
+  const auto nearest = nearest_name(name, names);
+  return concat(path,
+                ": no tensor ",
+                name,
+                " among ",
+                names.size(),
+                nearest ? concat(" (did you mean ", *nearest, "?)") : std::string());
+}
+
 }  // namespace brigade::checkpoint

@@ -10,6 +10,8 @@
 
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
+#include "trainer/checkpoint/box_runs.h"
+#include "trainer/checkpoint/name_list.h"
 #include "trainer/checkpoint/output_file.h"
 
 namespace brigade::checkpoint {
@@ -42,57 +44,6 @@ Result<Bytes> map(int descriptor, const std::string& path) {
   }
   return Bytes(static_cast<const std::byte*>(address), size);
 }
-
-/// Copies a box as runs: the longest pieces that lie together in the tensor.
-class BoxCopy {
- public:
-  BoxCopy(const TensorView& view, const sharding::Box& box) : view_(view), box_(box) {
-    stride_.resize(view.shape.size());
-    uint64_t bytes = bits_of(view.type) / 8;
-    run_bytes_ = bytes;
-    bool full = true;
-    for (size_t dim = view.shape.size(); dim-- > 0;) {
-      stride_[dim] = bytes;
-      bytes *= view.shape[dim];
-      if (full) {
-        outer_dims_ = dim;
-        run_bytes_ = stride_[dim] * extent(dim);
-        full = extent(dim) == view.shape[dim];
-      }
-    }
-  }
-
-  void run(std::span<std::byte> out) const {
-    if (!out.empty()) {
-      copy(0, 0, out);
-    }
-  }
-
- private:
-  uint64_t extent(size_t dim) const { return static_cast<uint64_t>(box_.dims[dim].size()); }
-  uint64_t first(size_t dim) const { return static_cast<uint64_t>(box_.dims[dim].begin); }
-
-  /// Copies dims [dim, ...) at byte `offset` of the tensor to the front of `out`; returns the rest.
-  std::span<std::byte> copy(size_t dim, uint64_t offset, std::span<std::byte> out) const {
-    if (dim == outer_dims_) {
-      if (dim < stride_.size()) {
-        offset += first(dim) * stride_[dim];
-      }
-      std::memcpy(out.data(), view_.bytes.data() + offset, run_bytes_);
-      return out.subspan(run_bytes_);
-    }
-    for (uint64_t i = 0; i < extent(dim); ++i) {
-      out = copy(dim + 1, offset + (first(dim) + i) * stride_[dim], out);
-    }
-    return out;
-  }
-
-  const TensorView& view_;
-  const sharding::Box& box_;
-  std::vector<uint64_t> stride_;  // bytes
-  size_t outer_dims_ = 0;         // the dims before the one that a run covers part of
-  uint64_t run_bytes_ = 0;
-};
 
 }  // namespace
 
@@ -141,18 +92,7 @@ SafetensorsFile::~SafetensorsFile() {
 Result<TensorView> SafetensorsFile::tensor(std::string_view name) const {
   const auto found = header_.tensors.find(name);
   if (found == header_.tensors.end()) {
-    std::vector<std::string> names;
-    for (const auto& entry : header_.tensors) {
-      names.push_back(entry.first);
-    }
-    const auto nearest = nearest_name(name, names);
-    return fail(ErrorCode::kData,
-                concat(path_,
-                       ": no tensor ",
-                       name,
-                       " among ",
-                       names.size(),
-                       nearest ? concat(" (did you mean ", *nearest, "?)") : std::string()));
+    return fail(ErrorCode::kData, no_such_tensor(path_, name, header_.tensors));
   }
   const TensorInfo& info = found->second;
   return TensorView{found->first,
@@ -186,8 +126,12 @@ Result<void> SafetensorsFile::read_box(const TensorView& view,
     bytes *= static_cast<uint64_t>(interval.size());
   }
   BRIGADE_CHECK(out.size() == bytes, view.name, out.size(), bytes);
-  BoxCopy(view, box).run(out);
-  return {};
+  const sharding::Shape shape(view.shape.begin(), view.shape.end());
+  return for_each_run(
+      sharding::whole_box(shape), box, byte_count(view.type, 1), [&](const Run& run) {
+        std::memcpy(out.data() + run.to, view.bytes.data() + run.from, run.bytes);
+        return Result<void>();
+      });
 }
 
 void SafetensorsFile::forget(const TensorView& view) const {

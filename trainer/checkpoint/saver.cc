@@ -10,7 +10,6 @@
 #include "parallel/base/check.h"
 #include "parallel/base/text.h"
 #include "parallel/collective/gather_texts.h"
-#include "trainer/checkpoint/checkpoint.h"
 #include "trainer/checkpoint/commit.h"
 #include "trainer/checkpoint/folder.h"
 #include "trainer/checkpoint/folder_lock.h"

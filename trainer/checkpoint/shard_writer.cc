@@ -27,7 +27,7 @@ ElementType stored_type(const StateBox& box) {
 }
 
 uint64_t stored_bytes(const StateBox& box) {
-  return static_cast<uint64_t>(box.box.element_count()) * bits_of(stored_type(box)) / 8;
+  return byte_count(stored_type(box), box.box.element_count());
 }
 
 std::vector<Entry> in_file_order(std::span<const StateBox> boxes) {
@@ -36,7 +36,7 @@ std::vector<Entry> in_file_order(std::span<const StateBox> boxes) {
   std::set<std::string> called;
   for (const StateBox& box : boxes) {
     BRIGADE_CHECK(names.insert(box.name).second, box.name);
-    const uint64_t held = static_cast<uint64_t>(box.box.element_count()) * bits_of(box.type) / 8;
+    const uint64_t held = byte_count(box.type, box.box.element_count());
     BRIGADE_CHECK(box.bytes.size() == held, box.name, box.bytes.size(), held);
     BRIGADE_CHECK(stored_type(box) == box.type || box.type == ElementType::kF32, box.name);
     const sharding::Shape shape = box.box.shape();

@@ -5,6 +5,7 @@
 
 #include "parallel/base/text.h"
 #include "trainer/checkpoint/convert_elements.h"
+#include "trainer/checkpoint/name_list.h"
 
 namespace brigade::checkpoint {
 
@@ -14,18 +15,7 @@ Result<void> read_float32(TensorSource& source,
                           std::span<float> out) {
   const auto found = source.tensors().find(name);
   if (found == source.tensors().end()) {
-    std::vector<std::string> names;
-    for (const auto& entry : source.tensors()) {
-      names.push_back(entry.first);
-    }
-    const auto nearest = nearest_name(name, names);
-    return fail(ErrorCode::kData,
-                concat(source.path(),
-                       ": no tensor ",
-                       name,
-                       " among ",
-                       names.size(),
-                       nearest ? concat(" (did you mean ", *nearest, "?)") : std::string()));
+    return fail(ErrorCode::kData, no_such_tensor(source.path(), name, source.tensors()));
   }
   const ElementType type = found->second.type;
   if (type == ElementType::kF32) {

@@ -117,10 +117,7 @@ Result<void> read_in_pieces(TensorSource& source,
                             ElementType type,
                             const std::function<Result<void>(std::span<const std::byte>)>& take) {
   const SourceTensor& tensor = source.tensors().find(name)->second;
-  sharding::Box box;
-  for (const int64_t size : tensor.shape) {
-    box.dims.push_back({0, size});
-  }
+  sharding::Box box = sharding::whole_box(tensor.shape);
   const int64_t elements = box.element_count();
   const int64_t rows = tensor.shape.empty() ? 1 : tensor.shape[0];
   if (elements == 0) {

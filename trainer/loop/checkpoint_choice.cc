@@ -2,10 +2,7 @@
 #include "trainer/loop/checkpoint_choice.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
-#include <random>
 
 #include <nlohmann/json.hpp>
 
@@ -71,7 +68,7 @@ Result<void> add_load_step(Choice& choice,
     return fail(opened.error());
   }
   // Whoever goes back begins another future: that of before is not mixed with it.
-  choice.run = wanted == steps.front() ? (*opened)->manifest().run : new_run();
+  choice.run = wanted == steps.front() ? (*opened)->manifest().run : checkpoint::new_run();
   return {};
 }
 
@@ -113,17 +110,10 @@ std::string checkpoint_folder(const config::RunConfig& config) {
   return (std::filesystem::path(config.job.dump_folder) / config.checkpoint.folder).string();
 }
 
-std::string new_run() {
-  std::random_device device;
-  std::array<char, 17> digits = {};
-  std::snprintf(digits.data(), digits.size(), "%08x%08x", device(), device());
-  return digits.data();
-}
-
 Result<Choice> look_for_checkpoints(const config::RunConfig& config) {
   const config::Checkpoint& keys = config.checkpoint;
   Choice choice;
-  choice.run = new_run();
+  choice.run = checkpoint::new_run();
   if (!keys.enable) {
     return choice;
   }

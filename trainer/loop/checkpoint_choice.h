@@ -42,7 +42,4 @@ Result<Choice> look_for_checkpoints(const config::RunConfig& config);
 std::string to_text(const Choice& choice);
 Choice choice_of(std::string_view text);
 
-/// 16 hexadecimal digits that nobody has had.
-std::string new_run();
-
 }  // namespace brigade::loop

@@ -31,7 +31,11 @@ bool is_damage(ErrorCode code) {
 Result<Resume> Resume::choose(collective::World& world,
                               const config::RunConfig& config,
                               const data::TokenSource& training) {
-  Resume resume(config, training);
+  Result<config::RunFacts> facts = config::resolve(config, world.size());
+  if (!facts) {
+    return fail(facts.error());
+  }
+  Resume resume(config, training, std::move(*facts));
   resume.ranks_ = world.everyone("resume");
   std::string text;
   if (world.rank() == 0) {
@@ -92,13 +96,9 @@ Result<void> Resume::open_hugging_face(const std::string& path) {
   if (!weights) {
     return fail(weights.error());
   }
-  const Result<config::RunFacts> facts = config::resolve(*config_, ranks_->size());
-  if (!facts) {
-    return fail(facts.error());
-  }
   const Result<void> fits = checkpoint::check_model(*weights, config_->model).and_then([&] {
     return checkpoint::check_tensors(*weights->source,
-                                     written_tensors(*config_, *facts, /*model_only=*/true));
+                                     written_tensors(*config_, facts_, /*model_only=*/true));
   });
   if (fits) {
     weights_ = std::move(weights->source);
@@ -107,39 +107,41 @@ Result<void> Resume::open_hugging_face(const std::string& path) {
 }
 
 Result<void> Resume::check(const checkpoint::Checkpoint& checkpoint) const {
-  const Result<config::RunFacts> facts = config::resolve(*config_, ranks_->size());
-  if (!facts) {
-    return fail(facts.error());
+  const Result<void> possible = choice_.weights_alone ? Result<void>() : check_goes_on(checkpoint);
+  if (!possible) {
+    return possible;
   }
+  const bool model_only =
+      choice_.weights_alone || checkpoint.manifest().model_only || excludes(*config_, "optimizer");
+  return checkpoint::check_tensors(checkpoint, written_tensors(*config_, facts_, model_only));
+}
+
+/// Whether the run may take everything from it, not the weights alone.
+Result<void> Resume::check_goes_on(const checkpoint::Checkpoint& checkpoint) const {
   const checkpoint::Manifest& manifest = checkpoint.manifest();
-  const bool weights_alone = choice_.weights_alone || manifest.model_only;
-  if (!choice_.weights_alone) {
-    const auto here = resume_facts(*facts, *training_);
-    if (!here) {
-      return fail(here.error());
-    }
-    if (Result<void> same = check_resumable(manifest, *config_, *here); !same) {
-      return same;
-    }
-    if (manifest.model_only && !excludes(*config_, "optimizer")) {
-      return fail(ErrorCode::kUsage,
-                  concat(checkpoint.path(),
-                         " holds the model alone; to go on without the optimizer's states, set "
-                         "checkpoint.exclude_from_loading=\"optimizer\""));
-    }
-    if (manifest.counters.step > config_->training.steps) {
-      return fail(ErrorCode::kUsage,
-                  concat(checkpoint.path(),
-                         " is of step ",
-                         manifest.counters.step,
-                         ", training.steps = ",
-                         config_->training.steps,
-                         " is less; ask for more steps, or begin in another job.dump_folder"));
-    }
+  const auto here = resume_facts(facts_, *training_);
+  if (!here) {
+    return fail(here.error());
   }
-  return checkpoint::check_tensors(
-      checkpoint,
-      written_tensors(*config_, *facts, weights_alone || excludes(*config_, "optimizer")));
+  if (Result<void> same = check_resumable(manifest, *config_, *here); !same) {
+    return same;
+  }
+  if (manifest.model_only && !excludes(*config_, "optimizer")) {
+    return fail(ErrorCode::kUsage,
+                concat(checkpoint.path(),
+                       " holds the model alone; to go on without the optimizer's states, set "
+                       "checkpoint.exclude_from_loading=\"optimizer\""));
+  }
+  if (manifest.counters.step > config_->training.steps) {
+    return fail(ErrorCode::kUsage,
+                concat(checkpoint.path(),
+                       " is of step ",
+                       manifest.counters.step,
+                       ", training.steps = ",
+                       config_->training.steps,
+                       " is less; ask for more steps, or begin in another job.dump_folder"));
+  }
+  return {};
 }
 
 /// The error itself, where nothing else may take the place of the best.

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "parallel/base/result.h"
@@ -22,6 +23,7 @@
 #include "parallel/tensor/matmul.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/checkpoint/tensor_source.h"
+#include "trainer/config/resolve.h"
 #include "trainer/config/run_config.h"
 #include "trainer/loop/checkpoint_choice.h"
 #include "trainer/loop/trainer.h"
@@ -56,19 +58,21 @@ class Resume {
   const std::vector<std::string>& remarks() const { return remarks_; }
 
  private:
-  Resume(const config::RunConfig& config, const data::TokenSource& training)
-      : config_(&config), training_(&training) {}
+  Resume(const config::RunConfig& config, const data::TokenSource& training, config::RunFacts facts)
+      : config_(&config), training_(&training), facts_(std::move(facts)) {}
 
   Result<void> open_best();
   Result<void> open(const Candidate& candidate);
   Result<void> open_hugging_face(const std::string& path);
   Result<void> check(const checkpoint::Checkpoint& checkpoint) const;
+  Result<void> check_goes_on(const checkpoint::Checkpoint& checkpoint) const;
   Result<void> skip_best(Error error);
   Result<void> read(Trainer& trainer);
   bool continues() const { return checkpoint_ != nullptr && !choice_.weights_alone; }
 
   const config::RunConfig* config_;
   const data::TokenSource* training_;
+  config::RunFacts facts_;
   std::unique_ptr<collective::Communicator> ranks_;
   Choice choice_;
   std::unique_ptr<checkpoint::Checkpoint> checkpoint_;

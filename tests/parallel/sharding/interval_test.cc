@@ -109,6 +109,11 @@ TEST(Box, HasAShapeAndACount) {
   EXPECT_EQ(element_count({3, 0, 2}), 0);
 }
 
+TEST(Box, MayBeAllOfATensor) {
+  EXPECT_EQ(whole_box({4, 0, 2}), (Box{{{0, 4}, {0, 0}, {0, 2}}}));
+  EXPECT_EQ(whole_box({}), Box());
+}
+
 TEST(Box, IntersectsDimByDim) {
   EXPECT_EQ(intersect({{{0, 4}, {2, 6}}}, {{{2, 8}, {0, 3}}}), (Box{{{2, 4}, {2, 3}}}));
   EXPECT_EQ(intersect({{{0, 2}, {0, 2}}}, {{{2, 4}, {0, 2}}}).element_count(), 0);

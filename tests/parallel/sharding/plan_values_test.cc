@@ -154,7 +154,7 @@ void expect_same_values(std::mt19937& random,
     operands.push_back(
         forward(mesh, distribute(random, mesh, whole_operands[i], types[i]), plan.inputs[i]));
   }
-  Array expected(whole(plan.result().global));
+  Array expected(whole_box(plan.result().global));
   evaluate(formula, pointers(whole_operands), expected);
   const NamedSharding local{mesh, plan.local_result.spec};
   Ranks results;

@@ -93,7 +93,7 @@ std::vector<std::vector<double>> cast_arange(int64_t size,
                                              const std::string& from,
                                              const std::string& to) {
   std::mt19937 random(1);
-  Array whole(brigade::sharding::whole(Shape{size}));
+  Array whole(whole_box(Shape{size}));
   for (size_t i = 0; i < whole.data.size(); ++i) {
     whole.data[i] = static_cast<double>(i);
   }
@@ -133,7 +133,7 @@ TEST(ReshardValues, I9_ComeBackAsTheyWent) {
 TEST(ReshardValues, F10_JoinTermsOfAMaximumByTheMaximum) {
   Ranks terms;
   for (const std::vector<double>& values : Values{{2, 3}, {6, 7}}) {
-    terms.emplace_back(whole(Shape{2}));
+    terms.emplace_back(whole_box(Shape{2}));
     terms.back().data = values;
   }
   const auto joined = [&](const std::string& from, const std::string& to) {

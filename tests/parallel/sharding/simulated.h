@@ -37,14 +37,6 @@ struct Array {
 
 using Ranks = std::vector<Array>;  ///< one array per rank
 
-inline Box whole(const Shape& shape) {
-  Box box;
-  for (const int64_t size : shape) {
-    box.dims.push_back({0, size});
-  }
-  return box;
-}
-
 /// Calls `visit` with every index of the box.
 inline void for_each_index(const Box& box,
                            const std::function<void(const std::vector<int64_t>&)>& visit) {
@@ -92,7 +84,7 @@ inline void join_overlap(Array& to, Array& from, Reduction reduction) {
 }
 
 inline Array random_array(std::mt19937& random, const Shape& shape) {
-  Array array(whole(shape));
+  Array array(whole_box(shape));
   for (double& value : array.data) {
     value = static_cast<double>(static_cast<int>(random() % 9) - 4);
   }
@@ -132,7 +124,7 @@ inline Array assemble(const mesh::Mesh& mesh, Ranks& ranks, const TensorType& ty
       copies.push_back(axis.name);
     }
   }
-  Array global(whole(type.global));
+  Array global(whole_box(type.global));
   for (int64_t rank = 0; rank < mesh.size(); ++rank) {
     Array& own = ranks[static_cast<size_t>(rank)];
     const int64_t first = mesh.group(rank, copies).front();

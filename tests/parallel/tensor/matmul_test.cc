@@ -106,6 +106,17 @@ at::Tensor product(const MatmulTable& table, int64_t m) {
   return out;
 }
 
+TEST(Matmul, ReadsATableThatItWrote) {
+  for (const MatmulBackend small : {MatmulBackend::kLibtorch, MatmulBackend::kOneDnn}) {
+    for (const MatmulBackend large : {MatmulBackend::kLibtorch, MatmulBackend::kOneDnn}) {
+      const MatmulTable table{small, large};
+      EXPECT_EQ(parse_matmul_table(table.to_string()), table);
+    }
+  }
+  EXPECT_EQ(parse_matmul_table("small=onednn"), std::nullopt);
+  EXPECT_EQ(parse_matmul_table(""), std::nullopt);
+}
+
 TEST(Matmul, AsksTheTableBySizeClass) {
   const MatmulTable small_by_libtorch{MatmulBackend::kLibtorch, MatmulBackend::kOneDnn};
   const MatmulTable large_by_libtorch{MatmulBackend::kOneDnn, MatmulBackend::kLibtorch};

@@ -6,9 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/trainer/checkpoint/grid_state.h"
+#include "tests/trainer/checkpoint/sample_checkpoint.h"
 #include "tests/trainer/checkpoint/temporary_folder.h"
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/checkpoint/folder.h"
 
 namespace brigade::checkpoint {
 namespace {
@@ -17,9 +18,20 @@ using ::testing::HasSubstr;
 
 TEST(Commit, PublishesWhatTheRecordsSay) {
   const TemporaryFolder folder;
-  const std::string path = write_grid(folder / "c", 8, {7, 3}, 3, 2);
-  EXPECT_EQ(path, folder / "c/step-8");
-  const auto checkpoint = value_or_throw(Checkpoint::open(path));
+  const std::string place = folder / "c";
+  const SampleTensor tensor = {"t", ElementType::kF32, {7, 3}, {3, 2}};
+  value_or_throw(make_folder(place));
+  value_or_throw(make_staging(place, 8));
+  std::vector<std::string> records;
+  for (const sharding::Box& box : grid(tensor.shape, tensor.parts)) {
+    const std::vector<std::byte> bytes = tensor.bytes_of(box);
+    const std::vector<StateBox> boxes = {{tensor.name, tensor.type, tensor.shape, box, bytes}};
+    const auto rank = static_cast<int64_t>(records.size());
+    records.push_back(to_json(
+        value_or_throw(write_shard(staging_path(place, 8), shard_name(rank), rank, boxes))));
+  }
+  value_or_throw(commit(place, sample_head(8), records, 0));
+  const auto checkpoint = value_or_throw(Checkpoint::open(folder / "c/step-8"));
   EXPECT_EQ(checkpoint->manifest().files.size(), 6U);
   EXPECT_EQ(checkpoint->manifest().counters.step, 8);
   EXPECT_FALSE(std::filesystem::exists(staging_path(folder / "c", 8)));

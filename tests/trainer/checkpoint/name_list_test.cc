@@ -17,5 +17,13 @@ TEST(NameList, ShowsTenNamesAndCountsTheRest) {
   EXPECT_EQ(name_list(names), "12 (n, n, n, n, n, n, n, n, n, n, and 2 more)");
 }
 
+TEST(NoSuchTensor, CountsThoseThereAreAndNamesTheNearest) {
+  const std::map<std::string, int> tensors = {{"lm_head.weight", 1}, {"norm", 2}};
+  EXPECT_EQ(no_such_tensor("file", "lm_haed.weight", tensors),
+            "file: no tensor lm_haed.weight among 2 (did you mean lm_head.weight?)");
+  EXPECT_EQ(no_such_tensor("file", "quite.another", tensors),
+            "file: no tensor quite.another among 2");
+}
+
 }  // namespace
 }  // namespace brigade::checkpoint

@@ -29,6 +29,18 @@ TEST(Agreement, NamesWhatDiffersOnEveryRank) {
   });
 }
 
+TEST(Agreement, TellsAllRanksTheErrorOfTheFirst) {
+  testing::run_ranks(4, [](collective::World& world) {
+    const auto group = world.everyone("world");
+    EXPECT_EQ(value_or_throw(first_error(*group, {})), std::nullopt);
+    Result<void> mine;
+    if (world.rank() == 1 || world.rank() == 3) {
+      mine = fail(ErrorCode::kData, world.rank() == 1 ? "of one" : "of three");
+    }
+    EXPECT_EQ(value_or_throw(first_error(*group, mine)), (Error{ErrorCode::kData, "of one", 1}));
+  });
+}
+
 TEST(Agreement, SeesAnotherSeedAndAnotherText) {
   const config::RunConfig one = recipe({});
   config::RunConfig other = one;
