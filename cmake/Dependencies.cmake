@@ -27,6 +27,9 @@ brigade_require("nlohmann-json" nlohmann-json3-dev nlohmann_json_FOUND)
 find_package(spdlog QUIET)
 brigade_require(spdlog libspdlog-dev spdlog_FOUND)
 
+find_package(Eigen3 3.4 QUIET NO_MODULE)
+brigade_require("Eigen (>= 3.4)" libeigen3-dev Eigen3_FOUND)
+
 if(BRIGADE_WITH_ONEDNN)
   # Not by its own package file, which asks for the development files of OpenCL, unused here.
   find_path(BRIGADE_ONEDNN_INCLUDE dnnl.hpp)
