@@ -6,7 +6,6 @@
 
 #include "parallel/base/text.h"
 #include "trainer/scaling/bootstrap_fit.h"
-#include "trainer/scaling/laws.h"
 #include "trainer/scaling/noise.h"
 #include "trainer/scaling/statistics.h"
 
@@ -105,43 +104,50 @@ std::string too_few(const Law& law, const std::vector<Size>& sizes) {
   return "";
 }
 
-Fit fit_law(const Law& law, const std::vector<Size>& sizes, const Noise& noise, uint64_t seed) {
-  Fit fit = {.law = law.name, .formula = law.formula, .why_not = law.why_not};
-  if (fit.why_not.empty()) {
-    fit.why_not = too_few(law, sizes);
-  }
-  if (!fit.why_not.empty()) {
-    return fit;
-  }
+// What the law's parameters, and all that follows from them, come to.
+Result<void> fill(Fit& fit, const Law& law, const std::vector<Size>& sizes, uint64_t seed) {
+  const Noise noise = noise_within(sizes);
   const std::optional<Terms> best = fit_nonnegative(problem_of(law, sizes, noise));
   const std::optional<double> held_out = held_out_error(law, sizes, noise);
   if (!best || !held_out) {
-    fit.why_not = "not identifiable: the times do not determine its parameters";
-    return fit;
+    return fail(ErrorCode::kData, "not identifiable: the times do not determine its parameters");
   }
   Result<std::vector<Parameter>> parameters = bootstrap(law, sizes, noise, *best, seed);
   if (!parameters) {
-    fit.why_not = parameters.error().text;
-    return fit;
+    return fail(parameters.error());
   }
   fit.parameters = std::move(*parameters);
   fit.aicc = aicc(law, sizes, noise, *best);
   fit.held_out_error = *held_out;
   fit.curve = curve_of(law, sizes, *best);
-  return fit;
+  return {};
 }
 
 }  // namespace
 
-std::vector<Fit> fit_laws(const std::vector<Sample>& samples, Scaling scaling, uint64_t seed) {
+Fit fit_law(const Law& law, const std::vector<Sample>& samples, uint64_t seed) {
+  Fit fit = {.law = law.name, .formula = law.formula, .why_not = law.why_not};
+  if (!fit.why_not.empty()) {
+    return fit;
+  }
   const Result<std::vector<Size>> sizes = sizes_of(samples);
-  const Noise noise = sizes ? noise_within(*sizes) : Noise();
-  std::vector<Fit> fits;
-  for (Law& law : laws(scaling)) {
-    if (!sizes && law.why_not.empty()) {
-      law.why_not = concat("not fitted: ", sizes.error().text);
+  if (!sizes) {
+    fit.why_not = concat("not fitted: ", sizes.error().text);
+    return fit;
+  }
+  fit.why_not = too_few(law, *sizes);
+  if (fit.why_not.empty()) {
+    if (const auto filled = fill(fit, law, *sizes, seed); !filled) {
+      fit.why_not = filled.error().text;
     }
-    fits.push_back(fit_law(law, sizes.value_or(std::vector<Size>()), noise, seed));
+  }
+  return fit;
+}
+
+std::vector<Fit> fit_laws(const std::vector<Sample>& samples, Scaling scaling, uint64_t seed) {
+  std::vector<Fit> fits;
+  for (const Law& law : laws(scaling)) {
+    fits.push_back(fit_law(law, samples, seed));
   }
   return fits;
 }

@@ -11,12 +11,13 @@
 /// AICc compares laws of one series: lower is better, by 2 hardly, by 10 clearly. The noise counts
 /// as a parameter, repeats as observations.
 ///
-/// Thread safety: pure functions. The same seed gives the same fits. Cost: 20 ms.
+/// Thread safety: pure functions. The same seed gives the same fits. Cost: a few ms a law.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "trainer/scaling/laws.h"
 #include "trainer/scaling/results.h"
 #include "trainer/scaling/sample.h"
 
@@ -25,6 +26,9 @@ namespace brigade::scaling {
 inline constexpr size_t kLeastSizes = 5;
 inline constexpr double kFarthest = 4;  ///< times the largest size: no curve or prediction beyond
 
+Fit fit_law(const Law& law, const std::vector<Sample>& samples, uint64_t seed);
+
+/// Of all laws.
 std::vector<Fit> fit_laws(const std::vector<Sample>& samples, Scaling scaling, uint64_t seed);
 
 }  // namespace brigade::scaling

@@ -17,9 +17,9 @@ using Matrix = Eigen::Matrix<double, kMaxTerms, kMaxTerms>;
 
 constexpr int kMaxIterations = 100;
 // A step is the last when it would change log y by less than this, far below any noise, or the miss
-// by a share so small that rounding would decide whether it is better.
+// by a share of which the square is lost in rounding.
 constexpr double kLeastChange = 1e-9;
-constexpr double kLeastShare = 1e-13;
+constexpr double kLeastShare = 1e-10;
 constexpr double kLeastPivot = 1e-12;  // of the scaled normal matrix
 
 struct Normal {
@@ -88,10 +88,10 @@ std::optional<Terms> minimize(const LogProblem& problem, Terms at) {
     if (!step) {
       return std::nullopt;
     }
-    if (damping == 0.0 && step->dot(normal.matrix * *step) <= std::max(least, kLeastShare * miss)) {
-      return at;
-    }
     const Terms next = terms_of(vector_of(at) + *step);
+    if (damping == 0.0 && step->dot(normal.matrix * *step) <= std::max(least, kLeastShare * miss)) {
+      return next;
+    }
     const double next_miss = problem.miss(next);
     if (next_miss <= miss) {
       at = next;

@@ -35,10 +35,13 @@ std::vector<Sample> times(const Truth& truth,
   return samples;
 }
 
-Fit fit_of(const std::string& law, const std::vector<Sample>& samples, Scaling scaling) {
-  for (Fit& fit : fit_laws(samples, scaling, 5)) {
-    if (fit.law == law) {
-      return fit;
+Fit fit_of(const std::string& name,
+           const std::vector<Sample>& samples,
+           Scaling scaling,
+           uint64_t seed = 5) {
+  for (const Law& law : laws(scaling)) {
+    if (law.name == name) {
+      return fit_law(law, samples, seed);
     }
   }
   return {};
@@ -66,14 +69,11 @@ void expect_covered(const std::string& law,
                     const std::vector<double>& values) {
   std::vector<int> held(values.size(), 0);
   for (uint64_t seed = 0; seed < 100; ++seed) {
-    for (const Fit& fit : fit_laws(times(truth, seed), scaling, seed)) {
-      if (fit.law == law) {
-        ASSERT_EQ(fit.why_not, "");
-        for (size_t index = 0; index < values.size(); ++index) {
-          const Interval interval = fit.parameters.at(index).estimate.interval;
-          held[index] += interval.low <= values[index] && values[index] <= interval.high ? 1 : 0;
-        }
-      }
+    const Fit fit = fit_of(law, times(truth, seed), scaling, seed);
+    ASSERT_EQ(fit.why_not, "");
+    for (size_t index = 0; index < values.size(); ++index) {
+      const Interval interval = fit.parameters.at(index).estimate.interval;
+      held[index] += interval.low <= values[index] && values[index] <= interval.high ? 1 : 0;
     }
   }
   for (size_t index = 0; index < values.size(); ++index) {
