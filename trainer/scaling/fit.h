@@ -4,9 +4,8 @@
 ///   std::vector<Fit> fits = fit_laws({{1, {99, 101}}, {2, {52, 51}}, ...}, Scaling::kStrong, 1);
 ///
 /// Weighted least squares on the logarithm of the step time of all repeats; a size's weight is its
-/// repeats over their variance. Fits are of the typical (geometric mean) step. Each law of laws.h has a
-/// Fit, in their order; one that does not apply, or that the times do not determine, says why and
-/// is otherwise empty. Intervals: bootstrap_fit.h. Curves end at 4 times the largest size.
+/// repeats over their variance. Each law of laws.h has a Fit, in their order; one that does not
+/// apply, or that the times do not determine, says why and is otherwise empty. Intervals: bootstrap_fit.h. Curves end at 4 times the largest size.
 ///
 /// AICc compares laws of one series: lower is better, by 2 hardly, by 10 clearly. The noise counts
 /// as a parameter, repeats as observations.

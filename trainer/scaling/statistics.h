@@ -31,8 +31,8 @@ Estimate median_of(std::span<const double> sample, uint64_t seed);
 /// Median of all values of all repeats and its interval, repeats taken as independent.
 Estimate median_of_repeats(const std::vector<std::vector<double>>& repeats, uint64_t seed);
 
-/// The stretches of `repeats` runs that follow each other in `sample`. Their lengths differ by one at
-/// most; there are never more of them than values, and at least one.
+/// The stretches of `repeats` runs that follow each other in `sample`. Their lengths differ by one
+/// at most; there are never more of them than values, and at least one.
 std::vector<std::vector<double>> split_repeats(std::span<const double> sample, int64_t repeats);
 
 }  // namespace brigade::scaling
