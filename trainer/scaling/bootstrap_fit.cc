@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "parallel/base/text.h"
 #include "trainer/scaling/draws.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr size_t kDraws = 1000;
 constexpr size_t kLeastDraws = 900;  // of which a fit was found
+constexpr Terms kNone = {std::numeric_limits<double>::quiet_NaN()};
 
 // Deviations of single repeats around the fitted curve, in units of their size's spread.
 struct Deviations {
@@ -26,6 +28,10 @@ double repeats_of(const std::vector<Size>& sizes) {
     sum += size.repeats();
   }
   return sum;
+}
+
+bool are_finite(const Terms& values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
 double log_sum(const LogProblem& problem, size_t row, const Terms& coefficients) {
@@ -85,8 +91,8 @@ std::vector<std::vector<double>> draw_values(const Law& law,
       problem.logs[row] =
           curve[row] + deviations.widening * noise.sd[row] * sum / sizes[row].repeats();
     }
-    if (const std::optional<Terms> found = fit_free(problem, center)) {
-      const Terms parameters = law.values(*found);
+    const std::optional<Terms> found = fit_free(problem, center);
+    if (const Terms parameters = found ? law.values(*found) : kNone; are_finite(parameters)) {
       for (size_t index = 0; index < values.size(); ++index) {
         values[index].push_back(parameters[index]);
       }
@@ -132,7 +138,9 @@ Result<std::vector<Parameter>> bootstrap(const Law& law,
                                          uint64_t seed) {
   const LogProblem problem = problem_of(law, sizes, noise);
   const std::optional<Terms> center = fit_free(problem);
-  if (!center) {
+  const Terms values = law.values(best);
+  const Terms centers = center ? law.values(*center) : kNone;
+  if (!are_finite(values) || !are_finite(centers)) {
     return fail(ErrorCode::kData, "not identifiable: the times do not determine its parameters");
   }
   const Deviations deviations = noise.pool.empty() ? from_misses(law, sizes, problem, *center)
@@ -147,8 +155,6 @@ Result<std::vector<Parameter>> bootstrap(const Law& law,
                        " should succeed; found ",
                        draws.front().size()));
   }
-  const Terms values = law.values(best);
-  const Terms centers = law.values(*center);
   std::vector<Parameter> parameters;
   for (size_t index = 0; index < draws.size(); ++index) {
     const LawParameter& parameter = law.parameters[index];

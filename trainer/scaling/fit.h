@@ -5,7 +5,8 @@
 ///
 /// Weighted least squares on the logarithm of the step time of all repeats; a size's weight is its
 /// repeats over their variance. Each law of laws.h has a Fit, in their order; one that does not
-/// apply, or that the times do not determine, says why and is otherwise empty. Intervals: bootstrap_fit.h. Curves end at 4 times the largest size.
+/// apply, or that the times do not determine, says why and is otherwise empty.
+/// Intervals: bootstrap_fit.h. Curves end at 4 times the largest size.
 ///
 /// AICc compares laws of one series: lower is better, by 2 hardly, by 10 clearly. The noise counts
 /// as a parameter, repeats as observations.

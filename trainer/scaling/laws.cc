@@ -10,13 +10,19 @@ namespace {
 constexpr Interval kFraction = {.low = 0.0, .high = 1.0};
 constexpr Interval kNotNegative = {.low = 0.0, .high = std::numeric_limits<double>::infinity()};
 
+// What is relative to T1 means nothing when there is none.
+Terms unless_without_t1(const Terms& values) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  return values[0] > 0.0 && std::isfinite(values[0]) ? values : Terms{kNone, kNone, kNone, kNone};
+}
+
 Terms constant_and_share(double ranks) {
   return {1.0, 1.0 / ranks};
 }
 
 // Coefficients f T1 and (1 - f) T1 of 1 and 1 / N.
 Terms amdahl_values(const Terms& c) {
-  return {c[0] + c[1], c[0] / (c[0] + c[1])};
+  return unless_without_t1({c[0] + c[1], c[0] / (c[0] + c[1])});
 }
 
 Law amdahl(Scaling scaling) {
@@ -33,7 +39,7 @@ Law amdahl(Scaling scaling) {
 
 // Coefficients (1 - f) / T1 and f / T1 of 1 and 1 / N, which add up to 1 / T.
 Terms gustafson_values(const Terms& c) {
-  return {1.0 / (c[0] + c[1]), c[1] / (c[0] + c[1])};
+  return unless_without_t1({1.0 / (c[0] + c[1]), c[1] / (c[0] + c[1])});
 }
 
 Law gustafson(Scaling scaling) {
@@ -59,7 +65,7 @@ Terms usl_weak_terms(double ranks) {
   return {1.0, ranks - 1.0, ranks * (ranks - 1.0)};
 }
 Terms usl_values(const Terms& c) {
-  return {c[0], c[1] / c[0], c[2] / c[0]};
+  return unless_without_t1({c[0], c[1] / c[0], c[2] / c[0]});
 }
 
 Law usl(Scaling scaling) {

@@ -201,6 +201,12 @@ TEST(FitLaws, KeepsFractionsAtZeroWhenTimesAreBetterThanLinear) {
   }
 }
 
+TEST(FitLaws, SaysThatNothingIsKnownOfOneRankWhenTimesOnlyGrow) {
+  const auto samples = times([](double n) { return n * n; }, 1, {3, 6, 9, 12, 18, 24});
+  EXPECT_EQ(fit_of("USL", samples, Scaling::kStrong).why_not,
+            "not identifiable: the times do not determine its parameters");
+}
+
 TEST(FitLaws, WidensIntervalsWhenTheLawIsNotTheTruth) {
   const auto width = [](const Truth& truth) {
     const Fit fit = fit_of("Amdahl", times(truth, 4), Scaling::kStrong);

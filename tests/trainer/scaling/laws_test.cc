@@ -55,6 +55,12 @@ TEST(Laws, CostsAreTheSumOfTheirTerms) {
   EXPECT_DOUBLE_EQ(law.step_ms(8, {1, 2, 3, 4}), 1 + 0.25 + 9 + 32);
 }
 
+TEST(Laws, HaveNoFractionsOfAStepThatWouldTakeNoTime) {
+  EXPECT_TRUE(std::isnan(named(Scaling::kStrong, "USL").values({0, 1, 1})[1]));
+  EXPECT_TRUE(std::isnan(named(Scaling::kStrong, "Amdahl").values({-2, 1})[1]));
+  EXPECT_TRUE(std::isnan(named(Scaling::kWeak, "Gustafson").values({0, 0})[1]));
+}
+
 TEST(Laws, SayWhenTheyDoNotApply) {
   const auto applying = [](Scaling scaling) {
     std::vector<std::string> names;
