@@ -71,25 +71,25 @@ Deviations from_misses(const Law& law,
 // Values of each parameter over all draws that could be fitted.
 std::vector<std::vector<double>> draw_values(const Law& law,
                                              const std::vector<Size>& sizes,
-                                             const Noise& noise,
                                              const Deviations& deviations,
                                              LogProblem problem,
                                              const Terms& center,
-                                             uint64_t seed) {
+                                             Draws draws) {
   std::vector<double> curve;
+  std::vector<double> scale;
   for (size_t row = 0; row < sizes.size(); ++row) {
     curve.push_back(log_sum(problem, row, center));
+    // A row's weight is its repeats over their variance: this is their spread over their number.
+    scale.push_back(deviations.widening / std::sqrt(problem.weights[row] * sizes[row].repeats()));
   }
   std::vector<std::vector<double>> values(law.parameters.size());
-  Draws draws(seed, law.name);
   for (size_t draw = 0; draw < kDraws; ++draw) {
     for (size_t row = 0; row < sizes.size(); ++row) {
       double sum = 0.0;
       for (size_t repeat = sizes[row].logs.size(); repeat > 0; --repeat) {
         sum += deviations.pool[draws.below(deviations.pool.size())];
       }
-      problem.logs[row] =
-          curve[row] + deviations.widening * noise.sd[row] * sum / sizes[row].repeats();
+      problem.logs[row] = curve[row] + scale[row] * sum;
     }
     const std::optional<Terms> found = fit_free(problem, center);
     if (const Terms parameters = found ? law.values(*found) : kNone; are_finite(parameters)) {
@@ -145,7 +145,7 @@ Result<std::vector<Parameter>> bootstrap(const Law& law,
   }
   const Deviations deviations = noise.pool.empty() ? from_misses(law, sizes, problem, *center)
                                                    : from_repeats(problem, noise, *center);
-  const auto draws = draw_values(law, sizes, noise, deviations, problem, *center, seed);
+  const auto draws = draw_values(law, sizes, deviations, problem, *center, Draws(seed, law.name));
   if (draws.front().size() < kLeastDraws) {
     return fail(ErrorCode::kData,
                 concat("not identifiable: so noisy that of ",

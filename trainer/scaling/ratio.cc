@@ -50,6 +50,7 @@ double least_squares_slope(const std::vector<LogPoint>& points) {
 std::optional<double> equal_at(const std::vector<std::pair<int64_t, double>>& by_ranks,
                                int64_t largest) {
   std::vector<LogPoint> points;
+  points.reserve(by_ranks.size());
   for (const auto& [ranks, ratio] : by_ranks) {
     points.push_back({.ranks = std::log(static_cast<double>(ranks)), .ratio = std::log(ratio)});
   }

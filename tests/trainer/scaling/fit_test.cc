@@ -15,12 +15,14 @@ namespace {
 
 using Truth = std::function<double(double ranks)>;
 
-const std::vector<int64_t> kSizes = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+std::vector<int64_t> ten_sizes() {
+  return {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+}
 
 // Log-normal noise of 2 %, independent for each size and repeat.
 std::vector<Sample> times(const Truth& truth,
                           uint64_t seed,
-                          const std::vector<int64_t>& sizes = kSizes,
+                          const std::vector<int64_t>& sizes = ten_sizes(),
                           uint64_t repeats = 7,
                           double noise = 0.02) {
   std::vector<Sample> samples;
@@ -47,7 +49,7 @@ Fit fit_of(const std::string& name,
   return {};
 }
 
-const std::string kCosts = "A + B/N + C log N + D N";
+constexpr const char* kCosts = "A + B/N + C log N + D N";
 
 double amdahl(double n) {
   return 100 * (0.95 / n + 0.05);
@@ -178,7 +180,7 @@ TEST(FitLaws, SaysWhichLawsDoNotApply) {
 TEST(FitLaws, FindsThatConstantTimesAreAllSerial) {
   const Truth constant = [](double) { return 40.0; };
   for (const double noise : {0.0, 0.02}) {
-    const auto samples = times(constant, 1, kSizes, 7, noise);
+    const auto samples = times(constant, 1, ten_sizes(), 7, noise);
     const Fit fit = fit_of("Amdahl", samples, Scaling::kStrong);
     ASSERT_EQ(fit.why_not, "");
     EXPECT_NEAR(fit.parameters[1].estimate.value, 1.0, 0.03);
@@ -218,7 +220,7 @@ TEST(FitLaws, WidensIntervalsWhenTheLawIsNotTheTruth) {
 }
 
 TEST(FitLaws, MakesDoWithOneRepeat) {
-  const auto samples = times(amdahl, 6, kSizes, 1);
+  const auto samples = times(amdahl, 6, ten_sizes(), 1);
   for (const Fit& fit : fit_laws(samples, Scaling::kStrong, 0)) {
     EXPECT_EQ(fit.why_not.empty(), fit.law != "Gustafson") << fit.why_not;
   }
@@ -230,7 +232,7 @@ TEST(FitLaws, MakesDoWithOneRepeat) {
 TEST(FitLaws, HoldsTrueParametersWithOneRepeatToo) {
   int held = 0;
   for (uint64_t seed = 0; seed < 100; ++seed) {
-    const Fit fit = fit_of("Amdahl", times(amdahl, seed, kSizes, 1), Scaling::kStrong);
+    const Fit fit = fit_of("Amdahl", times(amdahl, seed, ten_sizes(), 1), Scaling::kStrong);
     const Interval interval = fit.parameters.at(1).estimate.interval;
     held += interval.low <= 0.05 && 0.05 <= interval.high ? 1 : 0;
   }

@@ -7,8 +7,9 @@ namespace brigade::scaling {
 namespace {
 
 // Published strong scaling: teraflops per GPU, of so many GPUs, at a fixed batch and model.
-std::vector<double> serial_fractions(std::vector<std::pair<int64_t, double>> rows) {
+std::vector<double> serial_fractions(const std::vector<std::pair<int64_t, double>>& rows) {
   std::vector<Speed> speeds;
+  speeds.reserve(rows.size());
   for (const auto& [gpus, per_gpu] : rows) {
     speeds.push_back({.ranks = gpus, .value = per_gpu * static_cast<double>(gpus)});
   }
