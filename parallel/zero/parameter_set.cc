@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/zero/parameter_set.h"
 
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <ATen/ATen.h>
@@ -122,10 +124,13 @@ void ParameterSet::initialize(uint64_t seed) {
 
 Result<void> ParameterSet::load(const ReadBox& read) {
   const c10::NoGradGuard no_history;
+  std::map<std::string_view, const Parameter*> by_name;
   for (const auto& parameter : impl_->table->parameters) {
-    if (parameter->owner != nullptr) {
-      continue;
+    if (parameter->owner == nullptr) {
+      by_name.emplace(parameter->facts->name, parameter.get());
     }
+  }
+  for (const auto& [name, parameter] : by_name) {
     if (Result<void> done = impl_->load(*parameter, read); !done) {
       return done;
     }

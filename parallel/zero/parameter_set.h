@@ -102,7 +102,7 @@ class ParameterSet {
   /// Fills what this rank updates of each weight from `read(facts, box, out)`, `out` a contiguous
   /// local fp32 tensor of the box's shape; gather() then brings it to where else it is stored. Of a
   /// use tied to another stage's owner it asks for all that is stored here; a use tied to an owner
-  /// in this set is not asked for. Local.
+  /// in this set is not asked for. In the order of names. Local.
   /// Errors: those of `read`; the first ends the call, with the weights before it filled.
   using ReadBox = std::function<Result<void>(
       const sharding::ParameterFacts& facts, const sharding::Box& box, at::Tensor& out)>;

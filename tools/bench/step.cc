@@ -5,7 +5,6 @@
 #include <fstream>
 #include <memory>
 #include <ostream>
-#include <span>
 #include <sstream>
 #include <unistd.h>
 #include <utility>
@@ -13,6 +12,7 @@
 #include <torch/version.h>
 
 #include "parallel/base/text.h"
+#include "tools/bench/from_all.h"
 #include "tools/bench/record.h"
 #include "tools/train/train.h"
 #include "trainer/data/sources.h"
@@ -63,22 +63,6 @@ double process_age_s() {
   double uptime_s = 0.0;
   std::ifstream("/proc/uptime") >> uptime_s;
   return uptime_s - started_ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
-}
-
-/// All ranks' values, by rank.
-Result<std::vector<double>> from_all(collective::World& world, double value) {
-  std::vector<double> values(static_cast<size_t>(world.size()));
-  std::vector<collective::Spans> parts;
-  for (double& part : values) {
-    parts.push_back({collective::bytes_of(std::span<double>(&part, 1))});
-  }
-  const std::unique_ptr<collective::Communicator> group = world.everyone("bench");
-  collective::Work work =
-      group->all_gather({collective::bytes_of(std::span<double>(&value, 1))}, std::move(parts));
-  if (Result<void> done = work.wait(); !done) {
-    return fail(done.error());
-  }
-  return values;
 }
 
 StepTimes facts_of(const config::RunConfig& config, const loop::Trainer& trainer) {

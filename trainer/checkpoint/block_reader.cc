@@ -52,31 +52,40 @@ Result<void> BlockReader::copy(uint64_t from, std::span<std::byte> out) {
   return {};
 }
 
+/// The checksum of a block is taken while it is in the processor's caches.
 Result<void> BlockReader::read_whole(uint64_t first_block, std::span<std::byte> out) {
-  if (Result<void> read = file_.read(box_.offset + first_block * block_bytes_, out); !read) {
-    return fail(read.error().code, concat(read.error().text, ": ", what_));
-  }
-  bytes_read_ += out.size();
   for (uint64_t block = first_block; !out.empty(); ++block) {
     const std::span<std::byte> bytes = out.first(size_of(block));
-    if (crc32c(bytes) != box_.crc32c[block]) {
-      return fail(ErrorCode::kData,
-                  concat(file_.path(),
-                         ": ",
-                         what_,
-                         " is damaged: the checksum of block ",
-                         block,
-                         " of ",
-                         box_.crc32c.size(),
-                         " (bytes ",
-                         box_.offset + block * block_bytes_,
-                         " to ",
-                         box_.offset + block * block_bytes_ + bytes.size(),
-                         ") is not that of the manifest"));
+    if (Result<void> read = read_block(block, bytes); !read) {
+      return read;
     }
     out = out.subspan(bytes.size());
   }
   return {};
+}
+
+Result<void> BlockReader::read_block(uint64_t block, std::span<std::byte> out) {
+  const uint64_t offset = box_.offset + block * block_bytes_;
+  if (Result<void> read = file_.read(offset, out); !read) {
+    return fail(read.error().code, concat(read.error().text, ": ", what_));
+  }
+  bytes_read_ += out.size();
+  if (crc32c(out) == box_.crc32c[block]) {
+    return {};
+  }
+  return fail(ErrorCode::kData,
+              concat(file_.path(),
+                     ": ",
+                     what_,
+                     " is damaged: the checksum of block ",
+                     block,
+                     " of ",
+                     box_.crc32c.size(),
+                     " (bytes ",
+                     offset,
+                     " to ",
+                     offset + out.size(),
+                     ") is not that of the manifest"));
 }
 
 Result<void> BlockReader::load(uint64_t block) {

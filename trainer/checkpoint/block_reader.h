@@ -36,6 +36,7 @@ class BlockReader {
  private:
   uint64_t size_of(uint64_t block) const;
   Result<void> read_whole(uint64_t first_block, std::span<std::byte> out);
+  Result<void> read_block(uint64_t block, std::span<std::byte> out);
   Result<void> load(uint64_t block);
 
   const InputFile& file_;

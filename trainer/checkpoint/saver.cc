@@ -45,7 +45,8 @@ struct Saver::Impl {
   std::unique_ptr<collective::Communicator> ranks;
   std::unique_ptr<FolderLock> lock;  // of rank 0
   std::vector<std::string> remarks;
-  std::vector<std::byte> copy;  // of the boxes, kept for the next save
+  std::unique_ptr<std::byte[]> copy;  // of the boxes, kept for the next save
+  size_t copy_bytes = 0;
 
   Phase phase = Phase::kIdle;
   Manifest head;
@@ -195,8 +196,11 @@ Result<void> Saver::Impl::make_room(uint64_t bytes) {
 }
 
 void Saver::Impl::copy_boxes() {
-  copy.resize(std::max<size_t>(copy.size(), bytes_of(boxes)));
-  std::byte* to = copy.data();
+  if (const size_t bytes = bytes_of(boxes); bytes > copy_bytes) {
+    copy = std::make_unique_for_overwrite<std::byte[]>(bytes);  // the stall is for one copy
+    copy_bytes = bytes;
+  }
+  std::byte* to = copy.get();
   for (StateBox& box : boxes) {
     std::memcpy(to, box.bytes.data(), box.bytes.size());
     box.bytes = {to, box.bytes.size()};

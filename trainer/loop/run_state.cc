@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <tuple>
 
 #include <ATen/ATen.h>
 
@@ -125,7 +126,12 @@ Result<void> load_states(zero::ParameterSet& parameters,
   for (const zero::Shard& shard : shards) {
     boxes.emplace(shard.facts->name, shard.box);
   }
-  for (const optim::Optimizer::State& state : optimizer.state()) {
+  // By name, as files are written: a disk reads what it need not search for at twice the speed.
+  std::vector<optim::Optimizer::State> states = optimizer.state();
+  std::sort(states.begin(), states.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.parameter, a.name) < std::tie(b.parameter, b.name);
+  });
+  for (const optim::Optimizer::State& state : states) {
     if (state.values.empty()) {
       continue;
     }

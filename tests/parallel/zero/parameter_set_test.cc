@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel/zero/parameter_set.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -315,6 +316,22 @@ TEST(ParameterSet, LoadsWhatIsUpdatedHereAndGathersTheRest) {
       EXPECT_TRUE(at::equal(set->stored_weight(facts.name),
                             used_box(program, *set, facts, microbatch_gradient(facts, 0))));
     }
+  });
+}
+
+TEST(ParameterSet, LoadsInTheOrderOfNamesInWhichFilesAreWritten) {
+  on_layout({}, [](tensor::Program& program) {
+    const auto set = make_set(program, 0);
+    std::vector<std::string> names;
+    value_or_throw(set->load([&](const ParameterFacts& facts, const sharding::Box&, at::Tensor&) {
+      names.push_back(facts.name);
+      return Result<void>();
+    }));
+    EXPECT_EQ(names.size(), model_facts().size());
+    EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+    EXPECT_FALSE(std::is_sorted(model_facts().begin(),
+                                model_facts().end(),
+                                [](const auto& a, const auto& b) { return a.name < b.name; }));
   });
 }
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// R045: to go on takes no more memory than a rank's share. The ranks are this test program again:
+// with BRIGADE_TEST_TRAIN set it loads the run's checkpoint as `brigade train` does, and writes
+// down what that took as the kernel counts it.
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+
+#include "tests/end_to_end/train_process.h"
+#include "tools/train/train.h"
+#include "trainer/checkpoint/checkpoint.h"
+#include "trainer/loop/rank_work.h"
+#include "trainer/loop/resume.h"
+#include "trainer/loop/trainer.h"
+#include "trainer/metrics/memory.h"
+
+namespace brigade::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr char kPlays[] = "BRIGADE_TEST_TRAIN";
+constexpr int kRanks = 4;
+constexpr int64_t kMiB = 1 << 20;
+
+/// The peak is what it is now.
+void forget_the_peak() {
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+
+/// Bytes that this process has asked the kernel to read.
+int64_t bytes_read() {
+  std::ifstream io("/proc/self/io");
+  std::string name;
+  int64_t bytes = 0;
+  io >> name >> bytes;  // "rchar: 123"
+  return bytes;
+}
+
+class MeasuredLoad final : public loop::RankWork {
+ public:
+  explicit MeasuredLoad(const config::RunConfig& config) : config_(config) {}
+
+  Result<void> run(collective::World& world, const data::Sources& sources) override {
+    auto resume = loop::Resume::choose(world, config_, *sources.training);
+    if (!resume) {
+      return fail(resume.error());
+    }
+    trainer_ = value_or_throw(loop::Trainer::create(world,
+                                                    {.config = config_,
+                                                     .training = sources.training,
+                                                     .validation = sources.validation,
+                                                     .matmul = resume->matmul()}));
+    const int64_t read_before = bytes_read();
+    forget_the_peak();
+    const int64_t before = metrics::resident_bytes();
+    if (Result<void> loaded = resume->load(*trainer_); !loaded) {
+      return loaded;
+    }
+    std::ofstream(config_.job.dump_folder + "/loaded_" + std::to_string(world.rank()))
+        << resume->step() << ' ' << metrics::peak_resident_bytes() - before << ' '
+        << bytes_read() - read_before;
+    return {};
+  }
+
+ private:
+  const config::RunConfig& config_;
+  std::unique_ptr<loop::Trainer> trainer_;
+};
+
+Result<launch::RunEnd> measured_rank(const config::RunConfig& config,
+                                     const launch::RankIdentity& who) {
+  return launch::finished(loop::with_world(config, who, std::make_unique<MeasuredLoad>(config)));
+}
+
+/// The arguments that this process was started with.
+std::vector<std::string> own_command_line() {
+  std::ifstream in("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> arguments;
+  for (std::string argument; std::getline(in, argument, '\0');) {
+    arguments.push_back(argument);
+  }
+  return arguments;
+}
+
+class Player : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    if (std::getenv(kPlays) != nullptr) {
+      const int code = train::train(own_command_line(), measured_rank, std::cout, std::cerr);
+      std::cout.flush();
+      _exit(code);
+    }
+  }
+};
+::testing::Environment* const kPlayer = ::testing::AddGlobalTestEnvironment(new Player());
+
+struct Loaded {
+  int64_t step = 0;
+  int64_t extra_bytes = 0;
+  int64_t read_bytes = 0;
+};
+
+class ResumeMemory : public TrainProcessTest {
+ protected:
+  /// Three numbers per parameter, 64 MiB in all.
+  static Settings on(const std::string& mesh, int64_t steps) {
+    return {"model.dim=256",
+            "model.n_layers=7",
+            "model.ffn_dim=688",
+            mesh,
+            "parallelism.zero_stage=3",
+            "checkpoint.enable=true",
+            "checkpoint.interval=1",
+            "training.steps=" + std::to_string(steps)};
+  }
+
+  std::vector<Loaded> load(const Settings& settings) {
+    program_ = "/proc/self/exe";
+    environment_[kPlays] = "1";
+    EXPECT_EQ(train(settings), 0);
+    std::vector<Loaded> ranks(kRanks);
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      std::ifstream(run_folder() + "/loaded_" + std::to_string(rank)) >> ranks[rank].step >>
+          ranks[rank].extra_bytes >> ranks[rank].read_bytes;
+    }
+    return ranks;
+  }
+
+  int64_t checkpoint_bytes() const {
+    int64_t bytes = 0;
+    for (const auto& file :
+         value_or_throw(checkpoint::Checkpoint::open(run_folder() + "/checkpoint/step-1"))
+             ->manifest()
+             .files) {
+      bytes += static_cast<int64_t>(file.bytes);
+    }
+    return bytes;
+  }
+};
+
+TEST_F(ResumeMemory, R045TakesAShareAndABucketAndReadsEachByteOnce) {
+  const std::string mesh = "parallelism.data_parallel_shard_degree=4";
+  ASSERT_EQ(train(on(mesh, 1)), 0);
+  const int64_t whole = checkpoint_bytes();
+  ASSERT_NEAR(static_cast<double>(whole), 64.0 * kMiB, 2.0 * kMiB);
+  // The largest unit is a block: 4 x 256 x 256 and 3 x 256 x 688 numbers.
+  const int64_t bucket = 4 * (4 * 256 * 256 + 3 * 256 * 688);
+  int64_t read = 0;
+  for (const Loaded& rank : load(on(mesh, 2))) {
+    EXPECT_EQ(rank.step, 1);
+    EXPECT_LE(rank.extra_bytes, whole / kRanks + bucket + 8 * kMiB);
+    read += rank.read_bytes;
+  }
+  EXPECT_GE(read, whole);
+  EXPECT_LE(read, whole + whole / 5);
+}
+
+TEST_F(ResumeMemory, R045HoldsOnAnotherMeshToo) {
+  ASSERT_EQ(train(on("parallelism.tensor_parallel_degree=4", 1)), 0);
+  const int64_t whole = checkpoint_bytes();
+  const int64_t bucket = 4 * (4 * 256 * 256 + 3 * 256 * 688);
+  for (const Loaded& rank : load(on("parallelism.data_parallel_shard_degree=4", 2))) {
+    EXPECT_EQ(rank.step, 1);
+    EXPECT_LE(rank.extra_bytes, whole / kRanks + bucket + 8 * kMiB);
+  }
+}
+
+}  // namespace
+}  // namespace brigade::end_to_end
