@@ -6,9 +6,9 @@
 ///   auto group = recorded.group({0, 1}, "dp_shard");   // used like any other
 ///
 /// A span says when posting began and ended (an engine may copy or send right there, on the
-/// caller's thread), when the first wait() began and ended (hardly apart where it was complete), and
-/// how many bytes. It is added when that wait ends, or when the Work goes without one. Time spent in
-/// done() belongs to whatever the thread is in.
+/// caller's thread), when the first wait() began and ended (hardly apart where it was complete),
+/// and how many bytes. It is added when that wait ends, or when the Work goes without one. Time
+/// spent in done() belongs to whatever the thread is in.
 ///
 /// Matching:      a collective's sequence number is the same on all members, as its group is; the
 ///                n-th message of a tag to a peer is the n-th of that tag from this rank there.
