@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "parallel/base/text.h"
 #include "parallel/transport/spans.h"
 
 namespace brigade::testing {
@@ -24,12 +25,16 @@ using collective::Spans;
 using collective::Tag;
 using collective::Work;
 using collective::World;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kMost{1};
 
-/// What members agree on: a group, and which of its collectives or messages.
-using Name = std::tuple<std::string, std::vector<int64_t>, int64_t>;
+/// What members agree on: a group's name and members, the route of a message, and how many there
+/// were before.
+using Name = std::tuple<std::string, std::vector<int64_t>, std::string, int64_t>;
+
+const std::string& group_of(const Name& name) {
+  return std::get<0>(name);
+}
 
 /// When the operations of all ranks were posted.
 class Board {
@@ -37,44 +42,55 @@ class Board {
   explicit Board(const LinkSpeed& speed) : speed_(speed) {}
 
   const LinkSpeed& speed() const { return speed_; }
-  void post(const Name& name) {
+  void post(const Name& name, int64_t now_ns) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    posted_[name] = Clock::now();  // the clock never goes back: the last one stays
+    int64_t& last_ns = posted_.emplace(name, now_ns).first->second;
+    last_ns = std::max(last_ns, now_ns);
   }
-  Clock::time_point last_posting(const Name& name) const {
+  /// Of an operation that somebody has posted.
+  int64_t last_posting_ns(const Name& name) const {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = posted_.find(name);
-    return found == posted_.end() ? Clock::time_point::min() : found->second;
+    return posted_.at(name);
   }
 
  private:
   const LinkSpeed speed_;
   mutable std::mutex mutex_;
-  std::map<Name, Clock::time_point> posted_;
+  std::map<Name, int64_t> posted_;
+};
+
+/// A rank's end and what all share.
+struct Ends {
+  std::shared_ptr<Board> board;
+  RankLink& link;
 };
 
 class SlowedWork final : public Work::Pending {
  public:
-  SlowedWork(Work beneath, std::shared_ptr<Board> board, Name name, int64_t bytes)
+  SlowedWork(Work beneath, Ends ends, Name name, int64_t bytes)
       : beneath_(std::move(beneath)),
-        board_(std::move(board)),
+        ends_(std::move(ends)),
         name_(std::move(name)),
-        time_(std::min<std::chrono::nanoseconds>(board_->speed().time_of(bytes), kMost)) {}
+        time_(std::min<std::chrono::nanoseconds>(ends_.board->speed().time_of(bytes), kMost)) {}
 
-  bool poll() override { return beneath_.done() && Clock::now() >= arrival(); }
+  bool poll() override {
+    return beneath_.done() &&
+           ends_.link.now_ns() >= ends_.board->last_posting_ns(name_) + time_.count();
+  }
   Result<void> wait() override {
+    const int64_t begin_ns = ends_.link.now_ns();
     Result<void> result = beneath_.wait();
     if (result) {
-      std::this_thread::sleep_until(arrival());
+      const int64_t posted_ns = ends_.board->last_posting_ns(name_);
+      ends_.link.pass_until(posted_ns + time_.count());
+      ends_.link.add_exposed(group_of(name_), ends_.link.now_ns() - std::max(begin_ns, posted_ns));
     }
     return result;
   }
 
  private:
-  Clock::time_point arrival() const { return board_->last_posting(name_) + time_; }
-
   Work beneath_;
-  std::shared_ptr<Board> board_;
+  const Ends ends_;
   const Name name_;
   const std::chrono::nanoseconds time_;
 };
@@ -90,8 +106,8 @@ int64_t length_of_all(const std::vector<Parts>& members) {
 
 class SlowedCommunicator final : public Communicator {
  public:
-  SlowedCommunicator(std::unique_ptr<Communicator> beneath, std::shared_ptr<Board> board)
-      : beneath_(std::move(beneath)), board_(std::move(board)) {}
+  SlowedCommunicator(std::unique_ptr<Communicator> beneath, Ends ends)
+      : beneath_(std::move(beneath)), ends_(std::move(ends)) {}
 
   int rank() const override { return beneath_->rank(); }
   int size() const override { return beneath_->size(); }
@@ -126,41 +142,44 @@ class SlowedCommunicator final : public Communicator {
     return collective(0, [&] { return beneath_->barrier(); });
   }
   Work send(ConstSpans buffer, int peer, Tag tag, Keep keep) override {
-    board_->post(message(rank(), peer, tag, sent_[{peer, tag}]++));
-    return beneath_->send(std::move(buffer), peer, tag, std::move(keep));
+    const Name name = message(rank(), peer, tag, sent_[{peer, tag}]++);
+    ends_.board->post(name, ends_.link.now_ns());
+    return timed([&] { return beneath_->send(buffer, peer, tag, keep); });
   }
   Work receive(Spans buffer, int peer, Tag tag, Keep keep) override {
     const int64_t bytes = transport::length_of(buffer);
     Name name = message(peer, rank(), tag, received_[{peer, tag}]++);
-    return slowed(
-        beneath_->receive(std::move(buffer), peer, tag, std::move(keep)), std::move(name), bytes);
+    Work work = timed([&] { return beneath_->receive(buffer, peer, tag, keep); });
+    return slowed(std::move(work), std::move(name), bytes);
   }
 
  private:
   Name message(int from, int to, Tag tag, int64_t number) const {
-    return {route(from, to, tag), members(), number};
-  }
-  std::string route(int from, int to, Tag tag) const {
-    return name() + ":" + std::to_string(from) + ":" + std::to_string(to) + ":" +
-           std::to_string(tag);
+    return {name(), members(), concat(from, " to ", to, " tag ", tag), number};
   }
 
   template <class Post>
   Work collective(int64_t bytes, const Post& post) {
-    Name name = {this->name(), members(), collectives_++};
-    board_->post(name);
-    return slowed(post(), std::move(name), bytes);
+    Name name = {this->name(), members(), "", collectives_++};
+    ends_.board->post(name, ends_.link.now_ns());
+    Work work = timed(post);
+    return size() == 1 ? std::move(work) : slowed(std::move(work), std::move(name), bytes);
+  }
+
+  template <class Post>
+  Work timed(const Post& post) const {
+    const int64_t begin_ns = ends_.link.now_ns();
+    Work work = post();
+    ends_.link.add_exposed(name(), ends_.link.now_ns() - begin_ns);
+    return work;
   }
 
   Work slowed(Work work, Name name, int64_t bytes) const {
-    if (size() == 1) {
-      return work;
-    }
-    return Work(std::make_unique<SlowedWork>(std::move(work), board_, std::move(name), bytes));
+    return Work(std::make_unique<SlowedWork>(std::move(work), ends_, std::move(name), bytes));
   }
 
   const std::unique_ptr<Communicator> beneath_;
-  const std::shared_ptr<Board> board_;
+  const Ends ends_;
   int64_t collectives_ = 0;
   std::map<std::pair<int, Tag>, int64_t> sent_;
   std::map<std::pair<int, Tag>, int64_t> received_;
@@ -168,14 +187,14 @@ class SlowedCommunicator final : public Communicator {
 
 class SlowedWorld final : public World {
  public:
-  SlowedWorld(std::unique_ptr<World> beneath, std::shared_ptr<Board> board)
-      : beneath_(std::move(beneath)), board_(std::move(board)) {}
+  SlowedWorld(std::unique_ptr<World> beneath, Ends ends)
+      : beneath_(std::move(beneath)), ends_(std::move(ends)) {}
 
   int64_t rank() const override { return beneath_->rank(); }
   int64_t size() const override { return beneath_->size(); }
   std::unique_ptr<Communicator> group(std::vector<int64_t> members, std::string name) override {
     return std::make_unique<SlowedCommunicator>(
-        beneath_->group(std::move(members), std::move(name)), board_);
+        beneath_->group(std::move(members), std::move(name)), ends_);
   }
   void set_timeout(std::chrono::milliseconds timeout) override { beneath_->set_timeout(timeout); }
   void abort(const Error& error) override { beneath_->abort(error); }
@@ -185,7 +204,7 @@ class SlowedWorld final : public World {
 
  private:
   const std::unique_ptr<World> beneath_;
-  const std::shared_ptr<Board> board_;
+  const Ends ends_;
 };
 
 }  // namespace
@@ -195,15 +214,39 @@ std::chrono::nanoseconds LinkSpeed::time_of(int64_t bytes) const {
   return latency + std::chrono::duration_cast<std::chrono::nanoseconds>(transfer);
 }
 
-void run_ranks_slowed(int64_t size, const LinkSpeed& speed, const RankFunction& function) {
+int64_t RankLink::now_ns() const {
+  const std::chrono::nanoseconds real = std::chrono::steady_clock::now().time_since_epoch();
+  return clock_ == LinkClock::kVirtual ? virtual_ns_ : real.count();
+}
+
+void RankLink::pass_until(int64_t ns) {
+  if (clock_ == LinkClock::kVirtual) {
+    virtual_ns_ = std::max(virtual_ns_, ns);
+  } else {
+    std::this_thread::sleep_until(
+        std::chrono::steady_clock::time_point(std::chrono::nanoseconds(ns)));
+  }
+}
+
+int64_t RankLink::exposed_ns(const std::string& group) const {
+  const auto found = exposed_ns_.find(group);
+  return found == exposed_ns_.end() ? 0 : found->second;
+}
+
+void run_ranks_slowed(int64_t size,
+                      const LinkSpeed& speed,
+                      LinkClock clock,
+                      const std::function<void(World& world, RankLink& link)>& function) {
   std::vector<std::unique_ptr<World>> worlds = collective::in_process_worlds(size, kDefaultTimeout);
+  std::vector<RankLink> links(static_cast<size_t>(size), RankLink(clock));
   const auto board = std::make_shared<Board>(speed);
   run_ranks_over(
       size,
       [&](int64_t rank) {
-        return std::make_unique<SlowedWorld>(std::move(worlds[static_cast<size_t>(rank)]), board);
+        const auto index = static_cast<size_t>(rank);
+        return std::make_unique<SlowedWorld>(std::move(worlds[index]), Ends{board, links[index]});
       },
-      function);
+      [&](World& world) { function(world, links[static_cast<size_t>(world.rank())]); });
 }
 
 }  // namespace brigade::testing
