@@ -43,6 +43,7 @@ class RecordedWorld final : public World {
   std::optional<Error> failure() const override { return beneath_.failure(); }
   void close() override { beneath_.close(); }
   transport::BufferBytes buffer_bytes() const override { return beneath_.buffer_bytes(); }
+  World& beneath() { return beneath_; }
 
  private:
   const std::unique_ptr<World> owned_;
