@@ -5,8 +5,8 @@
 ///
 ///   [study]   name, base (a recipe, relative to this file), scaling = "strong", "weak" or
 ///             "memory_constrained", output_folder, repeats, steps (kept), warmup_steps (run before
-///             them), seed, oversubscribe, timeout_seconds (of one run), batch_per_data_rank (weak),
-///             memory_per_rank (memory_constrained; bytes or "2 GiB"), settings
+///             them), seed, oversubscribe, timeout_seconds (of one run), batch_per_data_rank
+///             (weak), memory_per_rank (memory_constrained; bytes or "2 GiB"), settings
 ///   [grid]    ranks, threads, mesh, zero_stage, schedule, microbatch_size, model_flavor: lists, of
 ///             which every combination is a point. What is left out is the base's. mesh: see
 ///             mesh_choice.h; rules hold for each number of ranks, sizes for their own; or a table

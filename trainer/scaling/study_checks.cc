@@ -51,18 +51,6 @@ bool any_mesh(const Axes& grid, const std::function<bool(const Degrees&)>& holds
   });
 }
 
-/// "training.steps=3", however it was spelled -> "training.steps".
-std::vector<std::string> names_of(const std::vector<std::string>& settings) {
-  std::vector<std::string> names;
-  for (const std::string& text : settings) {
-    const config::SplitArguments split = config::split_arguments({text});
-    const std::string& written = split.overrides.empty() ? text : split.overrides.front();
-    names.push_back(written.substr(0, written.find('=')));
-    std::replace(names.back().begin(), names.back().end(), '-', '_');
-  }
-  return names;
-}
-
 void check_settings(const Study& study, TableReader& reader) {
   for (const std::string& name : names_of(study.settings)) {
     if (const std::string by = decided_by(name); !by.empty()) {
@@ -88,6 +76,17 @@ void check_settings(const Study& study, TableReader& reader) {
 }
 
 }  // namespace
+
+std::vector<std::string> names_of(const std::vector<std::string>& settings) {
+  std::vector<std::string> names;
+  for (const std::string& text : settings) {
+    const config::SplitArguments split = config::split_arguments({text});
+    const std::string& written = split.overrides.empty() ? text : split.overrides.front();
+    names.push_back(written.substr(0, written.find('=')));
+    std::replace(names.back().begin(), names.back().end(), '-', '_');
+  }
+  return names;
+}
 
 std::string decided_by(const std::string& setting) {
   const auto* found = std::find_if(kDecided.begin(), kDecided.end(), [&setting](const auto& row) {
