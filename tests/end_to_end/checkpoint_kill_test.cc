@@ -104,6 +104,8 @@ std::vector<Phase> phases_of_a_save(int64_t old, int64_t next) {
 TEST_F(CheckpointKill, R042InEachPhaseOfASaveThatReplacesTheOnlyCheckpointOneIsWhole) {
   ASSERT_EQ(train(saving(kDp2, 1)), 0);
   int64_t newest = 1;
+  std::vector<std::string> left;  // by the run that was killed before
+  size_t left_ever = 0;
   for (const Kill victim : {Kill::kCaller, Kill::kParent}) {
     for (size_t i = 0; i < phases_of_a_save(0, 1).size(); ++i) {
       Phase phase = phases_of_a_save(newest, newest + 1).at(i);
@@ -113,6 +115,11 @@ TEST_F(CheckpointKill, R042InEachPhaseOfASaveThatReplacesTheOnlyCheckpointOneIsW
       settings.emplace_back("checkpoint.keep_latest_k=1");
       run_until_killed(start_with({phase.rule}, settings));
       expect_went_on_from(newest);
+      for (const std::string& path : left) {
+        EXPECT_THAT(console_, ::testing::HasSubstr("removed " + path + ": "));
+      }
+      left = leftovers();
+      left_ever += left.size();
       newest += phase.name.starts_with("old one") ? 1 : 0;
       ASSERT_THAT(whole_steps(), ::testing::Not(IsEmpty()));
       EXPECT_EQ(whole_steps().front(), newest);
@@ -121,6 +128,7 @@ TEST_F(CheckpointKill, R042InEachPhaseOfASaveThatReplacesTheOnlyCheckpointOneIsW
   EXPECT_EQ(train(saving(kDp2, newest + 1)), 0);
   expect_went_on_from(newest);
   expect_no_leftovers();
+  EXPECT_GT(left_ever, 5U);
 }
 
 }  // namespace

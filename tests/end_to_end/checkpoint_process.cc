@@ -48,10 +48,14 @@ checkpoint::Manifest CheckpointProcessTest::manifest(int64_t step) const {
   return value_or_throw(checkpoint::Checkpoint::open(checkpoint(step)))->manifest();
 }
 
-void CheckpointProcessTest::expect_no_leftovers() const {
+std::vector<std::string> CheckpointProcessTest::leftovers() const {
+  std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(folder())) {
-    EXPECT_FALSE(entry.path().filename().string().starts_with('.')) << entry.path();
+    if (entry.path().filename().string().starts_with('.')) {
+      paths.push_back(entry.path().string());
+    }
   }
+  return paths;
 }
 
 void CheckpointProcessTest::expect_went_on_from(int64_t step) const {

@@ -35,8 +35,9 @@ class CheckpointProcessTest : public TrainProcessTest {
   /// Every published one is whole, to the last byte: the newest first. Fails the test otherwise.
   std::vector<int64_t> whole_steps() const;
   checkpoint::Manifest manifest(int64_t step) const;
-  /// Nothing that is being made or removed lies there.
-  void expect_no_leftovers() const;
+  /// What lies there half made or half removed.
+  std::vector<std::string> leftovers() const;
+  void expect_no_leftovers() const { EXPECT_EQ(leftovers(), std::vector<std::string>()); }
 
   /// The console says so, and the records have each step once, in order.
   void expect_went_on_from(int64_t step) const;

@@ -51,6 +51,28 @@ std::vector<int64_t> steps_of(const std::string& run,
   return own;
 }
 
+Committed purge_all_but(int64_t keep_latest_k,
+                        const std::string& run,
+                        const std::string& folder,
+                        int64_t newest) {
+  Committed committed;
+  const Result<std::vector<int64_t>> steps = list_steps(folder);
+  if (!steps) {
+    committed.remarks.push_back(concat("no old checkpoint was removed: ", steps.error().text));
+    return committed;
+  }
+  const std::vector<int64_t> own = steps_of(run, folder, *steps, newest);
+  for (auto i = static_cast<size_t>(keep_latest_k); i < own.size(); ++i) {
+    if (const Result<void> purged = purge(folder, own[i]); purged) {
+      committed.purged.push_back(own[i]);
+    } else {
+      committed.remarks.push_back(
+          concat("the checkpoint of step ", own[i], " was not removed: ", purged.error().text));
+    }
+  }
+  return committed;
+}
+
 }  // namespace
 
 Result<Committed> commit(const std::string& folder,
@@ -69,22 +91,7 @@ Result<Committed> commit(const std::string& folder,
   if (!published) {
     return fail(published.error());
   }
-  Committed committed;
-  if (keep_latest_k == 0) {
-    return committed;
-  }
-  const Result<std::vector<int64_t>> steps = list_steps(folder);
-  if (!steps) {
-    return fail(steps.error());
-  }
-  const std::vector<int64_t> own = steps_of(head.run, folder, *steps, step);
-  for (auto i = static_cast<size_t>(keep_latest_k); i < own.size(); ++i) {
-    if (Result<void> purged = purge(folder, own[i]); !purged) {
-      return fail(purged.error());
-    }
-    committed.purged.push_back(own[i]);
-  }
-  return committed;
+  return keep_latest_k == 0 ? Committed() : purge_all_but(keep_latest_k, head.run, folder, step);
 }
 
 }  // namespace brigade::checkpoint

@@ -119,19 +119,27 @@ Result<void> make_folder(const std::string& folder) {
   return {};
 }
 
-Result<void> remove_leftovers(const std::string& folder) {
+Result<std::vector<std::string>> remove_leftovers(const std::string& folder) {
   const Result<std::vector<std::string>> names = names_in(folder);
   if (!names) {
     return fail(names.error());
   }
+  std::vector<std::string> lines;
   for (const std::string& name : *names) {
-    if (is_leftover(name)) {
-      if (Result<void> removed = remove_folder(concat(folder, "/", name)); !removed) {
-        return removed;
-      }
+    if (!is_leftover(name)) {
+      continue;
     }
+    const std::string path = concat(folder, "/", name);
+    if (Result<void> removed = remove_folder(path); !removed) {
+      return fail(removed.error());
+    }
+    lines.push_back(concat("removed ",
+                           path,
+                           name.ends_with(kSaving)
+                               ? ": no checkpoint, its run ended while it saved"
+                               : ": a checkpoint that was being removed when its run ended"));
   }
-  return {};
+  return lines;
 }
 
 Result<void> make_staging(const std::string& folder, int64_t step) {
@@ -151,10 +159,10 @@ Result<void> publish(const std::string& folder, int64_t step) {
   const std::string to = step_path(folder, step);
   std::error_code code;
   if (fs::exists(fs::symlink_status(to, code))) {
-    const Result<void> replaced =
-        exchange(from, to).and_then([&] { return flush_folder(folder); }).and_then([&] {
-          return remove_folder(from);
-        });
+    const Result<void> replaced = exchange(from, to).and_then([&] { return flush_folder(folder); });
+    if (replaced) {
+      drop_staging(folder, step);
+    }
     return replaced;
   }
   if (std::rename(from.c_str(), to.c_str()) != 0) {

@@ -30,9 +30,9 @@ Result<std::vector<int64_t>> list_steps(const std::string& folder);
 /// Errors: kIo naming what is in the way.
 Result<void> make_folder(const std::string& folder);
 
-/// Removes what runs that died left behind.
+/// Removes what runs that died left behind; returns a line about each.
 /// Errors: kIo.
-Result<void> remove_leftovers(const std::string& folder);
+Result<std::vector<std::string>> remove_leftovers(const std::string& folder);
 
 /// Makes an empty staging folder for a step.
 /// Errors: kIo.
@@ -41,7 +41,7 @@ Result<void> make_staging(const std::string& folder, int64_t step);
 void drop_staging(const std::string& folder, int64_t step);
 
 /// Makes the staging folder the step's. What it holds is on the disk already. A checkpoint that was
-/// there is replaced in one move and removed.
+/// there is replaced in one move and removed as far as that goes.
 /// Errors: kIo; also where the step exists and the file system cannot exchange two folders.
 Result<void> publish(const std::string& folder, int64_t step);
 

@@ -44,7 +44,8 @@ struct Saver::Impl {
   SaverOptions options;
   std::unique_ptr<collective::Communicator> ranks;
   std::unique_ptr<FolderLock> lock;  // of rank 0
-  std::vector<std::byte> copy;       // of the boxes, kept for the next save
+  std::vector<std::string> remarks;
+  std::vector<std::byte> copy;  // of the boxes, kept for the next save
 
   Phase phase = Phase::kIdle;
   Manifest head;
@@ -105,7 +106,16 @@ Result<void> Saver::Impl::take_folder() {
     return fail(taken.error());
   }
   lock = std::move(*taken);
-  return remove_leftovers(options.folder);
+  Result<std::vector<std::string>> removed = remove_leftovers(options.folder);
+  if (!removed) {
+    return fail(removed.error());
+  }
+  remarks = std::move(*removed);
+  return {};
+}
+
+const std::vector<std::string>& Saver::remarks() const {
+  return impl_->remarks;
 }
 
 Result<void> Saver::set_run(const std::string& run) {
@@ -272,6 +282,7 @@ Result<std::optional<Saved>> Saver::Impl::conclude() {
       return fail(committed.error());
     }
     saved.purged = std::move(committed->purged);
+    saved.remarks = std::move(committed->remarks);
   }
   // Nobody goes on as if it were there before it is.
   if (Result<void> told = ranks->barrier().wait(); !told) {

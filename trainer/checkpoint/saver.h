@@ -52,6 +52,7 @@ struct Saved {
   std::chrono::duration<double> stalled{};  ///< how long save() kept its caller
   std::chrono::duration<double> took{};     ///< from save() until the checkpoint was there
   std::vector<int64_t> purged;              ///< steps; known to rank 0
+  std::vector<std::string> remarks;         ///< what could not be removed; known to rank 0
 };
 
 class Saver {
@@ -61,6 +62,9 @@ class Saver {
   static Result<std::unique_ptr<Saver>> open(collective::World& world, SaverOptions options);
   /// Waits for the thread. A save that is not finished never happened.
   ~Saver();
+
+  /// What open() removed, a line each; known to rank 0.
+  const std::vector<std::string>& remarks() const;
 
   /// Writes the run that saves here from now on into the lock file. Local.
   Result<void> set_run(const std::string& run);

@@ -67,6 +67,7 @@ void note(const std::optional<checkpoint::Saved>& saved, Lines& lines) {
                          ", training stood still for ",
                          seconds_text(saved->stalled),
                          purged.empty() ? "" : concat("; removed ", join(purged, ", "))));
+  lines.insert(lines.end(), saved->remarks.begin(), saved->remarks.end());
 }
 
 }  // namespace
@@ -106,6 +107,7 @@ std::vector<std::string> Checkpoints::remarks() const {
   Lines lines;
   if (saves()) {
     lines.push_back(description());
+    lines.insert(lines.end(), saver_->remarks().begin(), saver_->remarks().end());
   }
   lines.insert(lines.end(), resume_.remarks().begin(), resume_.remarks().end());
   return lines;

@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
@@ -104,7 +105,11 @@ TEST(RemoveLeftovers, TakesNamesOfOursAlone) {
     fs::create_directory(folder / name);
     write_file(folder / std::string(name) + "/file", "");
   }
-  value_or_throw(remove_leftovers(folder.path()));
+  // R033: and says of each what it was.
+  EXPECT_THAT(value_or_throw(remove_leftovers(folder.path())),
+              UnorderedElementsAre(HasSubstr(folder / ".step-7.saving: no checkpoint"),
+                                   HasSubstr(folder / ".step-8.purging: a checkpoint")));
+  EXPECT_THAT(value_or_throw(remove_leftovers(folder.path())), IsEmpty());
   EXPECT_THAT(names_in(folder.path()),
               ElementsAre(".other.saving", ".step-x.saving", "lock", "step-9"));
 }
