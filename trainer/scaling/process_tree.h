@@ -10,8 +10,8 @@
 ///
 /// Kills: nothing but the program and its descendants. Leaves none of them running.
 /// Waits: bounded by timeout + grace, however the tree behaves; `stop` is asked ten times a second.
-/// Thread safety: call from a process without other threads (the keeper is a fork that does not
-/// exec).
+/// Thread safety: one call at a time, from a thread that lives on. Other threads of the process may
+/// sleep meanwhile (a pool's), and hold no locks: the keeper is a fork that does not exec.
 #pragma once
 
 #include <chrono>
