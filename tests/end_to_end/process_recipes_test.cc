@@ -14,7 +14,8 @@ using namespace std::chrono_literals;
 std::vector<std::string> recipes() {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(BRIGADE_CONFIGS)) {
-    if (entry.path().extension() == ".toml") {
+    const bool study = entry.path().parent_path().filename() == "studies";
+    if (entry.path().extension() == ".toml" && !study) {
       paths.push_back(entry.path().string());
     }
   }

@@ -52,22 +52,17 @@ std::string owner_of(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) {
+Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder,
+                                                     const LockWords& words) {
   const std::string path = lock_path(folder);
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (descriptor < 0) {
-    return fail(ErrorCode::kIo,
-                concat("checkpoints cannot be saved in ", folder, ": ", std::strerror(errno)));
+    return fail(ErrorCode::kIo, concat(words.cannot, ' ', folder, ": ", std::strerror(errno)));
   }
   std::unique_ptr<FolderLock> lock(new FolderLock(path, descriptor));
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     return fail(ErrorCode::kIo,
-                concat("another run saves its checkpoints in ",
-                       folder,
-                       " (",
-                       owner_of(path),
-                       "); stop it, or give this one a job.dump_folder or checkpoint.folder of its "
-                       "own"));
+                concat(words.taken, ' ', folder, " (", owner_of(path), "); ", words.remedy));
   }
   return lock;
 }
