@@ -59,6 +59,31 @@ Axis log2_axis(double low, double high, int most_ticks) {
   return axis;
 }
 
+/// Ticks at 1, 2, 5, at 1, 3 or at 1 times powers of ten: as many as there is room for.
+Axis decade_axis(double low, double high, int most_ticks) {
+  BRIGADE_CHECK(low > 0, "a logarithmic axis begins above 0", low);
+  const std::vector<std::vector<double>> choices = {{1, 2, 5}, {1, 3}, {1}};
+  Axis axis;
+  for (const std::vector<double>& factors : choices) {
+    std::vector<double> marks;
+    const double first = std::floor(std::log10(low)) - 1;
+    for (double exponent = first; exponent <= std::log10(high) + 2; ++exponent) {
+      for (const double factor : factors) {
+        marks.push_back(factor * std::pow(10, exponent));
+      }
+    }
+    // From the last mark at or below low to the first at or above high, which differ.
+    const auto above = std::upper_bound(marks.begin(), marks.end(), low * (1 + 1e-9)) - 1;
+    auto end = std::lower_bound(marks.begin(), marks.end(), high * (1 - 1e-9));
+    end += end == above ? 1 : 0;
+    axis = Axis{Scale::kLog, *above, *end, {above, end + 1}};
+    if (axis.ticks.size() <= static_cast<size_t>(most_ticks)) {
+      break;
+    }
+  }
+  return axis;
+}
+
 }  // namespace
 
 double Axis::position(double value, double from, double to) const {
@@ -73,13 +98,21 @@ Axis nice_axis(Scale scale, double low, double high, int most_ticks) {
                 low,
                 high,
                 most_ticks);
-  return scale == Scale::kLinear ? linear_axis(low, high, most_ticks)
-                                 : log2_axis(low, high, most_ticks);
+  Axis axis = scale == Scale::kLinear ? linear_axis(low, high, most_ticks)
+              : scale == Scale::kLog2 ? log2_axis(low, high, most_ticks)
+                                      : decade_axis(low, high, most_ticks);
+  // The last bits of a rounded tick must not shut out the number it was made for.
+  axis.low = std::min(axis.low, low);
+  axis.high = std::max(axis.high, high);
+  return axis;
 }
 
 std::string tick_text(const Axis& axis, double tick) {
   if (axis.scale == Scale::kLog2) {
     return tick < 1 ? concat("1/", fixed(1 / tick, 0)) : fixed(tick, 0);
+  }
+  if (axis.scale == Scale::kLog) {
+    return significant(tick, 1);
   }
   const double step = axis.ticks.size() > 1 ? axis.ticks[1] - axis.ticks[0] : 1;
   return fixed(tick, std::max(0, -static_cast<int>(std::floor(std::log10(step) + 1e-9))));
@@ -95,7 +128,7 @@ double tick_width(const Axis& axis) {
 
 void draw_x_axis(Svg& svg, const Frame& frame, const Axis& x, std::string_view x_label) {
   for (const double tick : x.ticks) {
-    const double at = x.position(tick, frame.left, frame.right);
+    const double at = x.position(tick, frame.first(), frame.last());
     svg.line({at, frame.top}, {at, frame.bottom}, "grid");
     svg.label({at, frame.bottom + 17}, tick_text(x, tick), Anchor::kMiddle);
   }

@@ -16,7 +16,8 @@ namespace brigade::report {
 
 enum class Scale {
   kLinear,
-  kLog2  ///< ticks at powers of two; values must be positive
+  kLog2,  ///< ticks at powers of two; values must be positive
+  kLog    ///< ticks at 1, 2 and 5 times powers of ten; values must be positive
 };
 
 struct Axis {
@@ -31,10 +32,11 @@ struct Axis {
 };
 
 /// The smallest round range that holds low and high, with at most `most_ticks` (>= 2) ticks.
-/// Requires finite numbers, low <= high; on kLog2 low > 0. Equal ones get room on both sides.
+/// Requires finite numbers, low <= high; on logarithmic scales low > 0. Equal ones get room on
+/// both sides.
 Axis nice_axis(Scale scale, double low, double high, int most_ticks);
 
-/// With as many decimals as tell the axis's ticks apart; powers of two below 1 as "1/4".
+/// With as many decimals as tell the axis's ticks apart; on kLog2 those below 1 as "1/4".
 std::string tick_text(const Axis& axis, double tick);
 
 /// The rectangle in which a chart's data lie.
@@ -43,6 +45,10 @@ struct Frame {
   double right = 0;
   double top = 0;
   double bottom = 0;
+  double inset = 0;  ///< room at both ends of the x axis, for markers
+
+  double first() const { return left + inset; }
+  double last() const { return right - inset; }
 };
 
 /// Grid lines, tick texts and labels with their units: the y label above, the x label below.

@@ -12,7 +12,6 @@ namespace {
 
 constexpr double kRowHeight = 26;
 constexpr double kTop = 40;
-constexpr double kMostColumnWidth = 84;
 
 double largest(const HeatMap& map) {
   double most = 0;
@@ -49,7 +48,7 @@ void draw_cell(Svg& svg,
   const std::string text = empty ? "·" : significant(value, 3);
   svg.box(corner,
           {width - 2, kRowHeight - 2},
-          empty ? "h0" : heat_class(value / most),
+          empty ? "h0" : heat_class(std::sqrt(value / most)),
           concat(map.rows[row], ", ", map.column_label, ' ', map.columns[column], ": ", text));
   if (text_width(text, 11) < width - 4) {
     svg.label({corner.x + (width - 2) / 2, corner.y + 16}, text, Anchor::kMiddle, "cell");
@@ -71,8 +70,7 @@ std::string draw(const HeatMap& map, double width) {
     labels = std::max(labels, text_width(row, kFontPx));
   }
   const double left = labels + 12;
-  const double column_width =
-      std::min(kMostColumnWidth, (width - left - 2) / static_cast<double>(map.columns.size()));
+  const double column_width = (width - left - 2) / static_cast<double>(map.columns.size());
   const double most = largest(map);
   Svg svg({width, kTop + kRowHeight * static_cast<double>(map.rows.size()) + 4},
           map.title,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A table of cells, the darker the larger their number.
+/// A table of cells, the darker the larger their number (by its square root, so that small ones
+/// show).
 ///
 ///   HeatMap map{"Rank x part", "...", "rank", {"compute", "idle"}, {"0", "1"}, {{9, 8}, {1, 2}}};
 ///   std::string svg = draw(map, 504);

@@ -4,12 +4,13 @@
 #include "parallel/base/text.h"
 #include "trainer/report/marker.h"
 #include "trainer/report/markup.h"
+#include "trainer/report/palette.h"
 
 namespace brigade::report {
 namespace {
 
 std::string sample(const LegendEntry& entry) {
-  const std::string line = concat("s", entry.index % 8);
+  const std::string line = concat("s", entry.index % kLineShades.size());
   switch (entry.key) {
     case LegendKey::kLine:
       return concat("<path class=\"",

@@ -7,9 +7,12 @@
 
 #include "parallel/base/text.h"
 #include "trainer/report/marker.h"
+#include "trainer/report/palette.h"
 
 namespace brigade::report {
 namespace {
+
+constexpr int kMostTicks = 7;
 
 bool shown(double value, Scale scale) {
   return std::isfinite(value) && (scale == Scale::kLinear || value > 0);
@@ -35,7 +38,7 @@ struct Plot {
   Axis y;
 
   Place at(double px, double py) const {
-    return {x.position(px, frame.left, frame.right), y.position(py, frame.bottom, frame.top)};
+    return {x.position(px, frame.first(), frame.last()), y.position(py, frame.bottom, frame.top)};
   }
   bool holds(const LinePoint& point) const {
     return shown(point.x, x.scale) && shown(point.y, y.scale) && x.holds(point.x) &&
@@ -43,13 +46,14 @@ struct Plot {
   }
 };
 
-void draw_curve(Plot& plot, const Line& line, std::string_view css_class) {
+void draw_curve(Plot& plot, const Line& line, double shift, std::string_view css_class) {
   std::string path;
   bool pen_down = false;
   for (const LinePoint& point : line.points) {
     if (plot.holds(point)) {
       path += pen_down ? 'L' : 'M';
-      path += pair(plot.at(point.x, point.y));
+      const Place place = plot.at(point.x, point.y);
+      path += pair({place.x + shift, place.y});
     }
     pen_down = plot.holds(point);
   }
@@ -58,7 +62,6 @@ void draw_curve(Plot& plot, const Line& line, std::string_view css_class) {
   }
 }
 
-/// `shift` pixels to the side, so that bars of lines that share an x do not hide each other.
 void draw_interval(Plot& plot, const LinePoint& point, double shift, std::string_view css_class) {
   const auto [low, high] = *point.interval;
   if (!shown(low, plot.y.scale) || !shown(high, plot.y.scale)) {
@@ -88,10 +91,25 @@ void draw_points(Plot& plot, const Line& line, double shift) {
     Place place = plot.at(point.x, point.y);
     place.x += shift;
     if (point.interval) {
-      draw_interval(plot, point, shift, concat("s", line.style % 8, " bar"));
+      draw_interval(plot, point, shift, concat("s", line.style % kLineShades.size(), " bar"));
     }
     plot.svg.path(
         marker_path(line.style, place), marker_class(line.style, point.hollow), point.tip);
+  }
+}
+
+/// Beside each other by three pixels, so that lines that share points do not hide each other.
+void draw_measured(Plot& plot, const std::vector<Line>& lines) {
+  const auto measured = std::count_if(lines.begin(), lines.end(), [](const Line& line) {
+    return line.kind == LineKind::kMeasured;
+  });
+  double shift = -1.5 * static_cast<double>(measured - 1);
+  for (const Line& line : lines) {
+    if (line.kind == LineKind::kMeasured) {
+      draw_curve(plot, line, shift, concat("s", line.style % kLineShades.size(), " line"));
+      draw_points(plot, line, shift);
+      shift += 3;
+    }
   }
 }
 
@@ -111,7 +129,7 @@ Range y_range(const LineChart& chart) {
   Range range;
   for (const Line& line : chart.lines) {
     for (const LinePoint& point : line.points) {
-      range.take(line.kind == LineKind::kModel ? std::nan("") : point.y, chart.y_scale);
+      range.take(point.y, chart.y_scale);
       if (point.interval) {
         range.take(point.interval->second, chart.y_scale);
       }
@@ -123,6 +141,12 @@ Range y_range(const LineChart& chart) {
   return range;
 }
 
+int most_x_ticks(const LineChart& chart, const Range& range) {
+  const bool few =
+      chart.x_scale == Scale::kLinear && chart.x_whole && range.high - range.low < kMostTicks;
+  return few ? std::max(2, static_cast<int>(range.high - range.low) + 1) : kMostTicks;
+}
+
 }  // namespace
 
 std::string draw(const LineChart& chart, Size size) {
@@ -131,29 +155,18 @@ std::string draw(const LineChart& chart, Size size) {
   if (xs.empty() || ys.empty()) {
     return "";
   }
-  const Axis x = nice_axis(chart.x_scale, xs.low, xs.high, 7);
-  const Axis y = nice_axis(chart.y_scale, ys.low, ys.high, 7);
-  const Frame frame = {tick_width(y) + 12, size.width - 18, 30, size.height - 46};
+  const Axis x = nice_axis(chart.x_scale, xs.low, xs.high, most_x_ticks(chart, xs));
+  const Axis y = nice_axis(chart.y_scale, ys.low, ys.high, kMostTicks);
+  const Frame frame = {tick_width(y) + 12, size.width - 10, 30, size.height - 46, 14};
   Plot plot = {Svg(size, chart.title, chart.description), frame, x, y};
   draw_axes(plot.svg, frame, x, chart.x_label, y, chart.y_label);
   for (const Line& line : chart.lines) {
-    const std::string style = concat("s", line.style % 8);
-    draw_curve(plot,
-               line,
-               line.kind == LineKind::kMeasured ? style + " line"
-               : line.kind == LineKind::kModel  ? style + " model"
-                                                : "reference");
-  }
-  const auto measured = std::count_if(chart.lines.begin(), chart.lines.end(), [](const Line& line) {
-    return line.kind == LineKind::kMeasured;
-  });
-  double shift = -1.5 * static_cast<double>(measured - 1);
-  for (const Line& line : chart.lines) {
-    if (line.kind == LineKind::kMeasured) {
-      draw_points(plot, line, shift);
-      shift += 3;
+    if (line.kind != LineKind::kMeasured) {
+      const std::string model = concat("s", line.style % kLineShades.size(), " model");
+      draw_curve(plot, line, 0, line.kind == LineKind::kModel ? model : "reference");
     }
   }
+  draw_measured(plot, chart.lines);
   return plot.svg.text();
 }
 

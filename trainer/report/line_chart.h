@@ -28,7 +28,7 @@ struct LinePoint {
 
 enum class LineKind {
   kMeasured,  ///< markers on a thin line
-  kModel,     ///< dashed, without markers; the axes do not grow for it
+  kModel,     ///< dashed, without markers
   kReference  ///< dotted, in grey
 };
 
@@ -44,6 +44,7 @@ struct LineChart {
   std::string description = "";
   std::string x_label = "";
   Scale x_scale = Scale::kLinear;
+  bool x_whole = true;  ///< ticks of a linear x axis are whole numbers
   std::string y_label = "";
   Scale y_scale = Scale::kLinear;
   bool y_from_zero = true;  ///< on a linear axis

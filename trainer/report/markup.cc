@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "parallel/base/check.h"
+#include "parallel/base/text.h"
 
 namespace brigade::report {
 namespace {
@@ -37,6 +38,11 @@ std::string printed(std::chars_format format, int digits, double value) {
   const auto end =
       std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format, digits);
   return {buffer.data(), end.ptr};
+}
+
+/// The sign as print has it, as wide as a digit.
+std::string with_minus(std::string number) {
+  return number[0] == '-' ? concat("−", number.substr(1)) : number;
 }
 
 std::string with_separators(std::string number) {
@@ -87,7 +93,8 @@ std::string fixed(double value, int decimals) {
   if (!std::isfinite(value)) {
     return std::string(kAbsent);
   }
-  return with_separators(without_negative_zero(printed(std::chars_format::fixed, decimals, value)));
+  return with_minus(
+      with_separators(without_negative_zero(printed(std::chars_format::fixed, decimals, value))));
 }
 
 std::string significant(double value, int digits) {
@@ -99,7 +106,7 @@ std::string significant(double value, int digits) {
   }
   const int exponent = static_cast<int>(std::floor(std::log10(std::fabs(value))));
   if (exponent < -5 || exponent > 14) {
-    return printed(std::chars_format::scientific, digits - 1, value);
+    return with_minus(printed(std::chars_format::scientific, digits - 1, value));
   }
   return fixed(value, std::max(0, digits - 1 - exponent));
 }

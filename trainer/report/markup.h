@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Text and numbers as they stand in HTML and SVG.
 ///
-///   concat("<td>", escaped(name), "</td>")     percent(0.8125) == "81.3 %"
+///   concat("<td>", escaped(name), "</td>")     percent(0.8126) == "81.3 %"
 ///
 /// Numbers that do not exist (NaN, infinities) are shown as a dash. Thread safety: pure.
 #pragma once

@@ -3,7 +3,8 @@
 ///
 ///   page({"Scaling of laptop", "<h1>...", {{"speed", "Speed-up", "<p>..."}}, "made by ..."})
 ///
-/// Light and dark by the reader's preference, or by a button where scripts run. Thread safety: pure.
+/// Light and dark by the reader's preference, or by a button where scripts run. Thread safety:
+/// pure.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The sections of a study's page, in their order there. Each is a function of the results; one that
-/// has nothing to show has an empty html. Internal to this module.
+/// The sections of a study's page, in their order there. Each is a function of the results; one
+/// that has nothing to show has an empty html. Internal to this module.
 ///
 /// A further section is one more file and one more line in scaling_page.cc.
 #pragma once

@@ -59,13 +59,15 @@ Section breakdown_section(const Results& results) {
         sum += parts[part];
         used[part] += parts[part];
       }
+      chart.rows.push_back({point_name(result.point),
+                            {parts.begin(), parts.end()},
+                            fixed(sum, 1) + " ms",
+                            !points.empty() && index == series.points[0]});
       points.push_back(index);
-      chart.rows.push_back(
-          {point_name(result.point), {parts.begin(), parts.end()}, fixed(sum, 1) + " ms"});
     }
   }
   const std::string figure = to_html(Figure{
-      "breakdown",
+      "parts",
       "Step by part",
       part_legend(used),
       [&](double width) { return draw(chart, width); },

@@ -115,8 +115,9 @@ std::string law_figure(const Results& results, size_t s) {
       "Measured step times and fitted curves, up to four times the largest measured size.",
       "ranks",
       Scale::kLog2,
+      true,
       "step (ms)",
-      Scale::kLog2};
+      Scale::kLog};
   Line measured{"measured", LineKind::kMeasured, 5};
   Table table{"Measured and fitted step time (ms)",
               {{"law"}, {"ranks", true}, {"step (ms)", true}}};
@@ -195,7 +196,8 @@ std::string karp_flatt_figure(const Results& results) {
   LineChart chart{"Karp-Flatt serial fraction",
                   "The serial fraction that each point's speed-up implies.",
                   "ranks",
-                  Scale::kLog2,
+                  rank_scale(results),
+                  true,
                   "e(N), share of the work",
                   Scale::kLinear};
   Table table{"Karp-Flatt e(N)", {{"series"}, {"ranks", true}, {"e", true}}};
@@ -216,6 +218,9 @@ std::string karp_flatt_figure(const Results& results) {
       chart.lines.push_back(line);
     }
   }
+  if (any_oversubscribed(results)) {
+    keys.push_back({LegendKey::kHollow, 0, "oversubscribed †"});
+  }
   return to_html(Figure{
       "karp-flatt",
       "Karp–Flatt serial fraction",
@@ -233,9 +238,10 @@ std::string ratio_figure(const Results& results) {
   LineChart chart{"Compute over exposed communication",
                   "By number of ranks, one line for each series and axis.",
                   "ranks",
-                  Scale::kLog2,
+                  rank_scale(results),
+                  true,
                   "compute / exposed communication",
-                  Scale::kLog2};
+                  Scale::kLog};
   Table table{"R(N) = compute / exposed communication, and the N where they would be equal",
               {{"series"}, {"axis"}, {"ranks", true}, {"R", true}, {"R = 1 at N", true}}};
   std::vector<LegendEntry> keys;
@@ -275,6 +281,9 @@ std::string ratio_figure(const Results& results) {
     }
     chart.lines.push_back({"equal", LineKind::kReference, 0, {{least, 1}, {most, 1}}});
     keys.push_back({LegendKey::kReference, 0, "equal"});
+    if (any_oversubscribed(results)) {
+      keys.push_back({LegendKey::kHollow, 0, "oversubscribed †"});
+    }
   }
   return to_html(Figure{
       "ratios",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
 
 #include "parallel/base/text.h"
 #include "trainer/report/markup.h"
@@ -119,6 +120,60 @@ std::string kind_text(Scaling scaling) {
   return "";
 }
 
+/// The largest by `value`, with those first whose ranks share no cores.
+template <class Value>
+const PointResult* best(const Results& results, Value value, const std::string& peer = "") {
+  const PointResult* best = nullptr;
+  for (const PointResult& point : results.points) {
+    if (failed(point) || point.point.peer != peer || !(value(point) > 0)) {
+      continue;
+    }
+    const bool fairer = best != nullptr && best->point.oversubscribed && !oversubscribed(point);
+    const bool alike = best != nullptr && best->point.oversubscribed == oversubscribed(point);
+    if (best == nullptr || fairer || (alike && value(point) > value(*best))) {
+      best = &point;
+    }
+  }
+  return best;
+}
+
+double tokens_per_s(const PointResult& point) {
+  return point.tokens_per_s.value;
+}
+
+/// How others did, with the same model on as many ranks as our fastest point.
+std::string peers_text(const Results& results) {
+  std::set<std::string> peers;
+  for (const PointResult& point : results.points) {
+    peers.insert(point.point.peer);
+  }
+  peers.erase("");
+  const PointResult* ours = best(results, tokens_per_s);
+  std::string text;
+  for (const std::string& peer : peers) {
+    const auto comparable = [&](const PointResult& point) {
+      const bool alike = ours != nullptr && point.point.ranks == ours->point.ranks &&
+                         point.point.model == ours->point.model;
+      return alike ? tokens_per_s(point) : 0;
+    };
+    if (const PointResult* theirs = best(results, comparable, peer)) {
+      text += concat(text.empty() ? "" : ", ", peer, ' ', fixed(tokens_per_s(*theirs), 0));
+    }
+  }
+  if (text.empty()) {
+    return peers.empty() ? "" : concat(" Measured beside brigade: ", join(peers), '.');
+  }
+  return concat(" With ",
+                ours->point.model,
+                " on ",
+                counted(ours->point.ranks, "rank"),
+                ", brigade trains ",
+                fixed(tokens_per_s(*ours), 0),
+                " tokens per second, ",
+                text,
+                '.');
+}
+
 std::string lead(const Results& results) {
   std::string text = kind_text(results.scaling);
   const std::vector<Reached> own = all_reached(results, false);
@@ -136,13 +191,15 @@ std::string lead(const Results& results) {
                    percent(least.efficiency, 0),
                    " of ideal.");
   }
+  text += peers_text(results);
   if (const int64_t crowded = count_if(results, oversubscribed); crowded > 0) {
-    text += concat(
-        " ",
-        counted(crowded, "point"),
-        crowded == 1 ? " runs" : " run",
-        " more ranks × threads than this machine has cores; a dagger † and a hollow marker show "
-        "which. Headline and tiles leave them out where they can.");
+    text += concat(" ",
+                   counted(crowded, "point"),
+                   crowded == 1 ? " is" : " are",
+                   " oversubscribed (†, hollow markers): more ranks × threads than the ",
+                   counted(results.provenance.cores, "core"),
+                   " of this machine, so ranks take turns. Such a point shows that a mesh works, "
+                   "not how fast it is.");
   }
   return text;
 }
@@ -155,23 +212,6 @@ std::string tile(std::string_view name, const std::string& value, const std::str
                 "<small>",
                 escaped(small),
                 "</small></dd></div>\n");
-}
-
-/// The largest by `value`, with those first whose ranks share no cores.
-template <class Value>
-const PointResult* best(const Results& results, Value value) {
-  const PointResult* best = nullptr;
-  for (const PointResult& point : results.points) {
-    if (failed(point) || !point.point.peer.empty() || !(value(point) > 0)) {
-      continue;
-    }
-    const bool fairer = best != nullptr && best->point.oversubscribed && !oversubscribed(point);
-    const bool alike = best != nullptr && best->point.oversubscribed == oversubscribed(point);
-    if (best == nullptr || fairer || (alike && value(point) > value(*best))) {
-      best = &point;
-    }
-  }
-  return best;
 }
 
 std::string tiles(const Results& results) {
@@ -187,15 +227,14 @@ std::string tiles(const Results& results) {
                  concat(point_name(first.point->point),
                         ": ",
                         fixed(first.speed_up.value, 2),
-                        " × [",
+                        " ×, ",
                         fixed(first.speed_up.interval.low, 2),
-                        ", ",
-                        fixed(first.speed_up.interval.high, 2),
-                        ']'));
+                        " to ",
+                        fixed(first.speed_up.interval.high, 2)));
   }
-  const auto rate = [](const PointResult& point) { return point.tokens_per_s.value; };
-  if (const PointResult* point = best(results, rate)) {
-    html += tile("Most tokens per second", fixed(rate(*point), 0), point_name(point->point));
+  if (const PointResult* point = best(results, tokens_per_s)) {
+    html +=
+        tile("Most tokens per second", fixed(tokens_per_s(*point), 0), point_name(point->point));
   }
   const auto mfu = [](const PointResult& point) { return point.mfu.value_or(0); };
   if (const PointResult* point = best(results, mfu)) {

@@ -34,6 +34,10 @@ void each_point(const Results& results, Visit visit) {
   }
 }
 
+bool begins_series(const DotRows& chart, size_t style) {
+  return !chart.rows.empty() && chart.rows.back().style != style;
+}
+
 std::string memory_figure(const Results& results) {
   DotRows chart{"Peak memory by rank",
                 "For each point, the largest resident size of each of its ranks.",
@@ -42,6 +46,7 @@ std::string memory_figure(const Results& results) {
   each_point(results, [&](size_t style, size_t index) {
     const PointResult& result = results.points[index];
     DotRow row{point_name(result.point), {}, style, result.point.oversubscribed};
+    row.apart = begins_series(chart, style);
     for (size_t rank = 0; rank < result.peak_bytes.size(); ++rank) {
       const auto bytes = static_cast<double>(result.peak_bytes[rank]);
       row.values.push_back(bytes / kMiB);
@@ -55,13 +60,13 @@ std::string memory_figure(const Results& results) {
       chart.rows.push_back(row);
     }
   });
-  return to_html(Figure{
-      "memory",
-      "Peak memory of each rank",
-      "",
-      [&](double width) { return draw(chart, width); },
-      with_footnote(results, "One marker a rank; the bar ends at the largest. The CSV has bytes."),
-      table});
+  return to_html(
+      Figure{"peak-memory",
+             "Peak memory of each rank",
+             "",
+             [&](double width) { return draw(chart, width); },
+             with_footnote(results, "One tick a rank, a marker on the largest. The CSV has bytes."),
+             table});
 }
 
 std::string bytes_figure(const Results& results) {
@@ -93,8 +98,9 @@ std::string bytes_figure(const Results& results) {
       sum += bytes;
     }
     if (!result.bytes_by_axis.empty()) {
-      chart.rows.push_back(
-          {point_name(result.point), {sum / kMiB}, style, result.point.oversubscribed});
+      DotRow row{point_name(result.point), {sum / kMiB}, style, result.point.oversubscribed};
+      row.apart = begins_series(chart, style);
+      chart.rows.push_back(row);
       table.rows.push_back(cells);
     }
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "parallel/base/text.h"
 #include "trainer/report/figure.h"
@@ -57,11 +58,22 @@ struct Range {
   size_t last = 0;
 };
 
+/// Sampled, as it bends where only one axis is logarithmic.
+Line ideal_line(double least, double most, bool per_rank) {
+  constexpr int kSamples = 24;
+  Line line{"ideal", LineKind::kReference};
+  for (int i = 0; i <= kSamples; ++i) {
+    const double ranks = least * std::pow(most / least, static_cast<double>(i) / kSamples);
+    line.points.push_back({ranks, per_rank ? 100 : ranks / least});
+  }
+  return line;
+}
+
 LineChart ratio_chart(const Results& results, Range range, Ratio ratio, bool per_rank) {
   const double unit = per_rank ? 100 : 1;
   LineChart chart;
   chart.x_label = "ranks";
-  chart.x_scale = Scale::kLog2;
+  chart.x_scale = rank_scale(results);
   int64_t least = 0;
   int64_t most = 0;
   for (size_t i = range.first; i < range.last; ++i) {
@@ -85,10 +97,8 @@ LineChart ratio_chart(const Results& results, Range range, Ratio ratio, bool per
     }
   }
   if (least > 0) {
-    const auto from = static_cast<double>(least);
-    const auto to = static_cast<double>(most);
     chart.lines.push_back(
-        {"ideal", LineKind::kReference, 0, {{from, unit}, {to, per_rank ? unit : to / from}}});
+        ideal_line(static_cast<double>(least), static_cast<double>(most), per_rank));
   }
   return chart;
 }
@@ -158,7 +168,7 @@ std::string figures(const Results& results, Range range, const std::string& suff
   gain.description = concat(
       "Speed-up, ", base_text(results, range), ", on logarithmic axes, beside the ideal line.");
   gain.y_label = concat("speed-up (×), ", base_text(results, range));
-  gain.y_scale = Scale::kLog2;
+  gain.y_scale = gain.x_scale;
   LineChart share = ratio_chart(results, range, efficiency, true);
   share.title = "Efficiency by number of ranks";
   share.description = concat("Efficiency in percent, ", base_text(results, range), ".");
@@ -187,6 +197,11 @@ std::string figures(const Results& results, Range range, const std::string& suff
 
 Section speed_section(const Results& results) {
   std::string html;
+  if (std::none_of(results.series.begin(), results.series.end(), [](const Series& series) {
+        return series.points.size() > 1;
+      })) {
+    return {"speed", "Speed-up and efficiency", html};
+  }
   for (size_t first = 0; first < results.series.size(); first += kMostSeries) {
     const Range range = {first, std::min(first + kMostSeries, results.series.size())};
     html += figures(results, range, first == 0 ? "" : concat('-', first / kMostSeries + 1));

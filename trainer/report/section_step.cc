@@ -153,7 +153,7 @@ std::string figures(const Results& results, size_t index) {
                         concat("Milliseconds by rank, ", point_name(result.point)),
                         "",
                         [&](double width) { return draw(map, width); },
-                        note,
+                        concat("Shades grow with the square root.", note.empty() ? "" : " ", note),
                         heat_table(results, index),
                         true});
 }
@@ -167,6 +167,22 @@ size_t most_telling(const Results& results, const std::vector<size_t>& recorded)
     };
     return weight(a) < weight(b);
   });
+}
+
+std::string other_points(const Results& results,
+                         const std::vector<size_t>& recorded,
+                         size_t first) {
+  std::string html;
+  for (const size_t index : recorded) {
+    if (index != first) {
+      html += concat("<details><summary>",
+                     escaped(point_name(results.points[index].point)),
+                     "</summary><div class=\"figures\">\n",
+                     figures(results, index),
+                     "</div></details>\n");
+    }
+  }
+  return html;
 }
 
 }  // namespace
@@ -185,16 +201,9 @@ Section step_section(const Results& results) {
   const size_t first = most_telling(results, recorded);
   std::string html = concat("<div class=\"figures\">\n", figures(results, first), "</div>\n");
   if (recorded.size() > 1) {
-    html += "<h3 class=\"more\">The other points</h3>\n";
-  }
-  for (const size_t index : recorded) {
-    if (index != first) {
-      html += concat("<details class=\"point\"><summary>",
-                     escaped(point_name(results.points[index].point)),
-                     "</summary><div class=\"figures\">\n",
-                     figures(results, index),
-                     "</div></details>\n");
-    }
+    html += concat("<h3 class=\"more\">The other points</h3>\n<div class=\"points\">",
+                   other_points(results, recorded, first),
+                   "</div>\n");
   }
   return {"step", "One step, rank by rank", html};
 }

@@ -26,7 +26,7 @@ Scale scale_for(const LineChart& chart) {
       high = std::max(high, point.y);
     }
   }
-  return low > 0 && high / low > 6 ? Scale::kLog2 : Scale::kLinear;
+  return low > 0 && high / low > 6 ? Scale::kLog : Scale::kLinear;
 }
 
 LineChart rate_chart(const Results& results, size_t first, size_t last, bool per_rank) {
@@ -34,7 +34,7 @@ LineChart rate_chart(const Results& results, size_t first, size_t last, bool per
   chart.title = per_rank ? "Tokens per second and rank" : "Tokens per second";
   chart.description = concat(chart.title, ", by number of ranks, one line a series.");
   chart.x_label = "ranks";
-  chart.x_scale = Scale::kLog2;
+  chart.x_scale = rank_scale(results);
   chart.y_label = per_rank ? "tokens/s per rank" : "tokens/s, all ranks";
   for (size_t i = first; i < last; ++i) {
     Line line{series_name(results, results.series[i]), LineKind::kMeasured, i};

@@ -11,6 +11,7 @@
 namespace brigade::report {
 namespace {
 
+constexpr double kGroupGap = 10;
 constexpr double kWide = 600;
 constexpr double kBarHeight = 18;
 
@@ -47,6 +48,14 @@ double widest(const std::vector<BarRow>& rows, Text text) {
   return width;
 }
 
+double rows_height(const StackedBars& chart, double pitch) {
+  double height = 0;
+  for (const BarRow& row : chart.rows) {
+    height += pitch + (row.apart ? kGroupGap : 0);
+  }
+  return height;
+}
+
 }  // namespace
 
 std::string draw(const StackedBars& chart, double width) {
@@ -57,7 +66,7 @@ std::string draw(const StackedBars& chart, double width) {
   const double labels = widest(chart.rows, [](const BarRow& row) { return row.label; });
   const double totals = widest(chart.rows, [](const BarRow& row) { return row.total; });
   const double pitch = beside ? 28 : 44;
-  const double height = pitch * static_cast<double>(chart.rows.size()) + 50;
+  const double height = rows_height(chart, pitch) + 50;
   const Frame frame = {
       beside ? labels + 12 : 8, width - (beside ? totals + 14 : 16), 2, height - 46};
   Svg svg({width, height}, chart.title, chart.description);
@@ -65,6 +74,7 @@ std::string draw(const StackedBars& chart, double width) {
   draw_x_axis(svg, frame, axis, chart.x_label);
   double top = frame.top;
   for (const BarRow& row : chart.rows) {
+    top += row.apart ? kGroupGap : 0;
     if (beside) {
       svg.label({frame.left - 12, top + 17}, row.label, Anchor::kEnd, "strong");
       svg.label({frame.right + 12, top + 17}, row.total, Anchor::kStart);

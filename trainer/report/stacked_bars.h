@@ -5,8 +5,8 @@
 ///   std::string svg = draw(chart, 504);
 ///
 /// Part i has area colour i of the palette. Every bar fills the width, whatever its whole is, which
-/// `total` says beside it. Numbers that are not above 0 or not finite take no room. No rows: an empty
-/// text. Thread safety: pure.
+/// `total` says beside it. Numbers that are not above 0 or not finite take no room. No rows: an
+/// empty text. Thread safety: pure.
 #pragma once
 
 #include <string>
@@ -20,6 +20,7 @@ struct BarRow {
   std::string label = "";
   std::vector<double> parts = {};
   std::string total = "";  ///< stands beside the bar
+  bool apart = false;      ///< begins a group: some room above
 };
 
 struct StackedBars {

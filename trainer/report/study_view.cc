@@ -100,6 +100,19 @@ std::optional<Estimate> efficiency(const Results& results, const Series& series,
   return gain;
 }
 
+Scale rank_scale(const Results& results) {
+  int64_t least = 0;
+  int64_t most = 0;
+  for (const Series& series : results.series) {
+    for (const size_t index : series.points) {
+      const int64_t ranks = results.points[index].point.ranks;
+      least = least == 0 ? ranks : std::min(least, ranks);
+      most = std::max(most, ranks);
+    }
+  }
+  return most > 4 * least ? Scale::kLog2 : Scale::kLinear;
+}
+
 bool any_oversubscribed(const Results& results) {
   return std::any_of(results.points.begin(), results.points.end(), [](const PointResult& result) {
     return result.point.oversubscribed;
@@ -108,12 +121,10 @@ bool any_oversubscribed(const Results& results) {
 
 std::string with_footnote(const Results& results, std::string note) {
   if (any_oversubscribed(results)) {
-    note +=
-        concat(note.empty() ? "" : " ",
-               "† oversubscribed: ranks × threads is more than the ",
-               counted(results.provenance.cores, "core"),
-               " of this machine, so ranks take turns. Such a point shows that a mesh works, not "
-               "how fast it is.");
+    note += concat(note.empty() ? "" : " ",
+                   "† oversubscribed: ranks × threads is more than the ",
+                   counted(results.provenance.cores, "core"),
+                   '.');
   }
   return note;
 }

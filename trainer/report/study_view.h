@@ -44,6 +44,9 @@ std::optional<scaling::Estimate> efficiency(const scaling::Results& results,
                                             const scaling::Series& series,
                                             size_t point);
 
+/// Of axes of ranks: logarithmic when a linear one would press small numbers of ranks together.
+Scale rank_scale(const scaling::Results& results);
+
 bool any_oversubscribed(const scaling::Results& results);
 /// `note`, and what the dagger means if any point has one.
 std::string with_footnote(const scaling::Results& results, std::string note);

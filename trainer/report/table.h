@@ -2,7 +2,7 @@
 /// A table for people (HTML) and for programs (CSV in a link).
 ///
 ///   Table table{"Step time", {{"point"}, {"median (ms)", true}}};
-///   table.rows.push_back({{"dp"}, number_cell(49.81, fixed(49.81, 1), "points/0/median_step_ms/value")});
+///   table.rows.push_back({{"dp"}, number_cell(49.81, "49.8", "points/0/median_step_ms/value")});
 ///   std::string html = to_html(table);
 ///
 /// A cell with a value carries it in full as data-value, and, if it comes from a file, its place

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Lanes of coloured stretches over one axis of time.
 ///
-///   TimelineChart chart{"Step", "...", "ms", {"compute", "idle"}, {{"rank 0", {{0, 0, 9.5, "f"}}}}};
+///   TimelineChart chart{"Step", "...", "ms", {"compute", "idle"}, {{"rank 0", {{0, 0, 9.5}}}}};
 ///   std::string svg = draw(chart, 1072, 4000);
 ///
 /// Category i has area colour i of the palette. What is shorter than a pixel is merged with its

@@ -210,7 +210,7 @@ def _at(json_value, place):
 
 def _shows(text, value):
     """Whether `text` is `value`, rounded, in one of the units that pages use."""
-    match = re.match(r"^(-?[\d,]+(\.\d+)?(e[-+]\d+)?)", text)
+    match = re.match(r"^(-?[\d,]+(\.\d+)?(e[-+]\d+)?)", text.replace("−", "-"))
     if match is None:
         return False
     digits = match[1].replace(",", "")
