@@ -144,7 +144,11 @@ Range y_range(const LineChart& chart) {
 int most_x_ticks(const LineChart& chart, const Range& range) {
   const bool few =
       chart.x_scale == Scale::kLinear && chart.x_whole && range.high - range.low < kMostTicks;
-  return few ? std::max(2, static_cast<int>(range.high - range.low) + 1) : kMostTicks;
+  if (!few) {
+    return kMostTicks;
+  }
+  // A single number stands in the middle, with a whole one on each side.
+  return range.low == range.high ? 3 : std::max(2, static_cast<int>(range.high - range.low) + 1);
 }
 
 }  // namespace

@@ -24,4 +24,8 @@ Section failures_section(const scaling::Results& results);    ///< with their la
 Section machine_section(const scaling::Results& results);     ///< peaks, the formula of the MFU
 Section provenance_section(const scaling::Results& results);
 
+/// Figures of the section of laws.
+std::string karp_flatt_figure(const scaling::Results& results);
+std::string ratio_figure(const scaling::Results& results);
+
 }  // namespace brigade::report

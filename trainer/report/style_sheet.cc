@@ -72,7 +72,8 @@ summary:hover{text-decoration:underline}
 .points>details{margin:0}
 .points>[open]{grid-column:1/-1;padding-bottom:20px}
 .scroll{overflow-x:auto;margin:8px 0}
-table{border-collapse:collapse;font-size:14px;line-height:1.45;font-variant-numeric:tabular-nums}
+table{border-collapse:collapse;min-width:min(100%,480px);font-size:14px;
+line-height:1.45;font-variant-numeric:tabular-nums}
 caption{padding:0 0 6px;text-align:left;color:var(--muted);font-size:13.5px}
 th,td{padding:7px 18px 7px 0;border-bottom:1px solid var(--rule);text-align:left;
 vertical-align:baseline;white-space:nowrap}
