@@ -7,6 +7,7 @@
 #include "tools/convert/convert.h"
 #include "tools/explain/explain.h"
 #include "tools/inspect/inspect.h"
+#include "tools/scale/scale.h"
 #include "tools/train/train.h"
 #include "trainer/loop/run_rank.h"
 
@@ -40,6 +41,11 @@ int main(int argc, char** argv) {
        "say what a checkpoint holds, whether it is whole, and where two differ",
        [](const Arguments& arguments) {
          return brigade::inspect::inspect(arguments, std::cout, std::cerr);
+       }},
+      {"scale",
+       "measure how a recipe scales, and write a page about it",
+       [](const Arguments& arguments) {
+         return brigade::scale::scale(arguments, std::cout, std::cerr);
        }},
   };
   return brigade::cli::dispatch(subcommands, Arguments(argv, argv + argc), std::cout, std::cerr);

@@ -6,6 +6,7 @@
 #include "parallel/base/check.h"
 #include "parallel/executor/error_boundary.h"
 #include "parallel/executor/step.h"
+#include "parallel/schedule/activity.h"
 
 namespace brigade::executor {
 namespace {
@@ -41,6 +42,9 @@ struct Executor::Impl {
         if (observer) {
           observer(actions[i]);
         }
+        const TimelineScope span(context.timeline,
+                                 schedule::activity_of(actions[i].kind),
+                                 schedule::place_of(actions[i]));
         step->perform(i);
       });
       if (!done) {

@@ -28,6 +28,7 @@
 
 #include "parallel/base/exact_sum.h"
 #include "parallel/base/result.h"
+#include "parallel/base/timeline.h"
 #include "parallel/collective/communicator.h"
 #include "parallel/executor/stage.h"
 #include "parallel/schedule/schedule.h"
@@ -57,6 +58,8 @@ struct Context {
   std::vector<std::string> tied_owned;
   /// Per unit of the stage; empty: kAll.
   std::vector<Keep> keep = {};
+  /// Takes a span for each action; null: nobody looks.
+  Timeline* timeline = nullptr;
 };
 
 /// This rank's share of one step.

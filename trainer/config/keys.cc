@@ -15,6 +15,7 @@ const std::vector<Key>& keys() {
                       parallelism_keys,
                       recompute_keys,
                       checkpoint_keys,
+                      profiling_keys,
                       later_keys}) {
       std::vector<Key> more = part();
       std::move(more.begin(), more.end(), std::back_inserter(rows));

@@ -32,6 +32,7 @@ std::vector<Key> parallelism_keys();  ///< [parallelism] [comm] [launch]
 std::vector<Key> zero_keys();         ///< those of [parallelism] that parallelism_keys() includes
 std::vector<Key> recompute_keys();    ///< [activation_checkpoint]
 std::vector<Key> checkpoint_keys();   ///< [checkpoint]
+std::vector<Key> profiling_keys();    ///< [profiling]
 std::vector<Key> run_keys();          ///< [job] [metrics] [debug]
 std::vector<Key> later_keys();        ///< tables of which nothing works yet
 

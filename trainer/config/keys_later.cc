@@ -46,17 +46,13 @@ class LaterTable {
   std::string switch_;
 };
 
-std::vector<Key> profiling_keys() {
+std::vector<Key> more_profiling_keys() {
   const LaterTable trace(
-      "profiling", "there is no profiler in this version", "profiling.enable_profiling");
+      "profiling", "recording is always on and needs no warm-up", "profiling.enable_profiling");
   const LaterTable memory(
       "profiling", "there are no memory snapshots", "profiling.enable_memory_snapshot");
   return {
-      trace.flag("enable_profiling", false, "profiler traces of the ranks"),
-      trace.text("save_traces_folder", "profile_traces", "their folder"),
-      trace.integer("profile_freq", 10, "steps of a cycle"),
       trace.integer("profiler_warmup", 3, "steps not yet recorded"),
-      trace.integer("profiler_active", 1, "steps recorded"),
       memory.flag("enable_memory_snapshot", false, "dumps of the allocator"),
       memory.text("save_memory_snapshot_folder", "memory_snapshot", "their folder"),
   };
@@ -118,7 +114,7 @@ std::vector<Key> remaining_keys() {
 }  // namespace
 
 std::vector<Key> later_keys() {
-  std::vector<Key> rows = profiling_keys();
+  std::vector<Key> rows = more_profiling_keys();
   for (auto part : {compile_keys, quantize_keys, remaining_keys}) {
     std::vector<Key> more = part();
     rows.insert(rows.end(), more.begin(), more.end());

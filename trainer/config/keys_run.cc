@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// [job] [metrics] [debug]
+// [job] [metrics] [profiling] [debug]
 #include "trainer/config/keys.h"
 
 namespace brigade::config {
@@ -63,6 +63,30 @@ std::vector<Key> run_keys() {
             false,
             "torchtitan: even routing of experts",
             "there are no experts in this version"),
+  };
+}
+
+std::vector<Key> profiling_keys() {
+  const Section profiling("profiling", &RunConfig::profiling);
+  return {
+      profiling("enable_profiling",
+                &Profiling::enable_profiling,
+                "write what each rank did and when, and where the time went; recording itself is "
+                "always on"),
+      profiling("save_traces_folder",
+                &Profiling::save_traces_folder,
+                "where, below job.dump_folder: iteration_<step>/trace.json opens in Perfetto")
+          .when("profiling.enable_profiling"),
+      profiling(
+          "profile_freq", &Profiling::profile_freq, "steps between two profiles; at least one")
+          .at_least(1)
+          .when("profiling.enable_profiling"),
+      profiling("profiler_active",
+                &Profiling::profiler_active,
+                "how many steps a profile holds: the last ones, as far as the recorder's 65,536 "
+                "spans a rank reach")
+          .at_least(1)
+          .when("profiling.enable_profiling"),
   };
 }
 

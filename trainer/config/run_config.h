@@ -164,6 +164,16 @@ struct Comm {
   bool operator==(const Comm&) const = default;
 };
 
+/// What passes the ranks' timelines on. Recording itself is always on.
+struct Profiling {
+  bool enable_profiling = false;
+  std::string save_traces_folder = "profile_traces";  ///< below job.dump_folder
+  int64_t profile_freq = 10;                          ///< steps between two profiles
+  int64_t profiler_active = 1;                        ///< steps in each
+
+  bool operator==(const Profiling&) const = default;
+};
+
 struct Debug {
   int64_t seed = 42;
   bool deterministic = false;
@@ -189,6 +199,7 @@ struct RunConfig {
   Parallelism parallelism;
   ActivationCheckpoint activation_checkpoint;
   Checkpoint checkpoint;
+  Profiling profiling;
   Comm comm;
   Debug debug;
   Launch launch;

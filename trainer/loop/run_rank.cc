@@ -18,6 +18,7 @@
 #include "trainer/loop/checkpoints.h"
 #include "trainer/loop/memory_report.h"
 #include "trainer/loop/memory_table.h"
+#include "trainer/loop/profiler.h"
 #include "trainer/loop/rank_work.h"
 #include "trainer/loop/run_memory.h"
 #include "trainer/loop/start_block.h"
@@ -61,6 +62,7 @@ class Run final : public RankWork {
     begin_ = Clock::now();
     sources_ = sources;
     memory_.emplace(world);
+    profiler_.emplace(config_, world, timeline_);
     Result<void> ready = build(world).and_then([this] { return open_reporter(); });
     if (!ready) {
       return ready;
@@ -94,7 +96,8 @@ class Run final : public RankWork {
                         {.config = config_,
                          .training = sources_.training,
                          .validation = sources_.validation,
-                         .matmul = measures ? checkpoints_->matmul() : std::nullopt});
+                         .matmul = measures ? checkpoints_->matmul() : std::nullopt,
+                         .timeline = timeline_});
     if (!trainer) {
       return fail(trainer.error());
     }
@@ -236,6 +239,9 @@ class Run final : public RankWork {
     if (step == checkpoints_->first_step() + 1) {
       trainer_->set_timeout(seconds(config_.comm.train_timeout_seconds));
     }
+    if (Result<void> said = say_profile(step); !said) {
+      return said;
+    }
     if (Result<void> said = say(checkpoints_->after_step(ends)); !said) {
       return said;
     }
@@ -265,6 +271,10 @@ class Run final : public RankWork {
     reporter_->say(concat("stopping after step ", step_, ", as ", stopped_by_, " asks"));
   }
 
+  Result<void> say_profile(int64_t step) {
+    return profiler_->is_due(step) ? say(profiler_->write(step, *trainer_)) : Result<void>();
+  }
+
   Result<void> say_memory() {
     const Result<std::vector<MeasuredMemory>> measured = memory_->gather();
     if (!measured) {
@@ -292,6 +302,8 @@ class Run final : public RankWork {
   launch::RunEnd& end_;
   data::Sources sources_;
   std::optional<MemoryReport> memory_;  // outlives what it counts
+  const std::shared_ptr<Timeline> timeline_ = std::make_shared<Timeline>();
+  std::optional<Profiler> profiler_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Checkpoints> checkpoints_;
   std::optional<launch::StopSignals> stop_;  // where a run that stops can be gone on with

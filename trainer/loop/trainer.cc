@@ -20,6 +20,7 @@ struct Trainer::Impl {
   checkpoint::Counters counters = {};
   uint64_t last_ledger = 0;  // hash of the step before
 
+  Result<executor::Batch> read_batch(int64_t step) const;
   Result<void> check_ledger();
   Result<StepReport> after_step(const executor::StepResult& result, StepReport report);
 };
@@ -41,17 +42,18 @@ Result<StepReport> Trainer::step() {
   TrainerParts& parts = impl.parts;
   StepReport report;
   report.step = impl.counters.step + 1;
+  Timeline* const timeline = parts.options.timeline.get();
+  const TimelineScope whole(timeline, Activity::kStep, {.step = static_cast<int32_t>(report.step)});
   report.learning_rate = parts.learning_rate->at(report.step);
   parts.program->ledger().clear();  // it holds one step
-  const Result<data::StepBatch> read = parts.batcher->read(impl.counters.samples);
-  if (!read) {
-    return fail(read.error());
+  const Result<executor::Batch> batch = impl.read_batch(report.step);
+  if (!batch) {
+    return fail(batch.error());
   }
-  report.trained_tokens = read->trained_tokens;
-  const executor::Batch batch = to_tensors(*read, parts.facts.microbatch_size, report.step);
+  report.trained_tokens = batch->trained_tokens;
   const Result<executor::StepResult> result =
       parts.executor->run_step(parts.actions_of(parts.training),
-                               batch,
+                               *batch,
                                [&](const executor::StepResult& step) -> Result<void> {
                                  parts.optimizer->update(report.learning_rate, step.gradient_norm);
                                  return {};
@@ -63,6 +65,13 @@ Result<StepReport> Trainer::step() {
     return fail(equal.error());
   }
   return impl.after_step(*result, std::move(report));
+}
+
+Result<executor::Batch> Trainer::Impl::read_batch(int64_t step) const {
+  const TimelineScope loading(parts.options.timeline.get(), Activity::kLoading);
+  const Result<data::StepBatch> read = parts.batcher->read(counters.samples);
+  return read ? Result<executor::Batch>(to_tensors(*read, parts.facts.microbatch_size, step))
+              : fail(read.error());
 }
 
 // Ledgers are compared between ranks after the first step, and again when one changed anywhere.

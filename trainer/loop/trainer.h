@@ -35,6 +35,8 @@ struct TrainerOptions {
   /// Which library multiplies; empty: measured on rank 0 and told to all (fixed when deterministic
   /// or set by key).
   std::optional<tensor::MatmulTable> matmul = {};
+  /// Takes what the rank does in each step; null: nobody looks.
+  std::shared_ptr<Timeline> timeline = {};
 };
 
 struct StepReport {

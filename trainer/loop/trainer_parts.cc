@@ -61,8 +61,13 @@ std::vector<std::string> tied_owned(const config::RunConfig& config,
 
 }  // namespace
 
-Result<TrainerParts> TrainerParts::create(World& all, TrainerOptions given) {
+Result<TrainerParts> TrainerParts::create(World& given_world, TrainerOptions given) {
   TrainerParts parts{.options = std::move(given)};
+  if (parts.options.timeline != nullptr) {
+    parts.recorded =
+        std::make_unique<collective::RecordedWorld>(given_world, parts.options.timeline);
+  }
+  World& all = parts.recorded != nullptr ? *parts.recorded : given_world;
   Result<void> built = parts.join(all)
                            .and_then([&] { return parts.build_program(all); })
                            .and_then([&] { return parts.build_model(); })
@@ -156,7 +161,8 @@ Result<void> TrainerParts::build_model() {
                         .world = world.get(),
                         .counts_loss = seat.stage_rank % facts.tp == 0,
                         .tied_owned = tied_owned(config(), seat, facts.pp),
-                        .keep = kept_by_units(config(), facts, seat.stage)});
+                        .keep = kept_by_units(config(), facts, seat.stage),
+                        .timeline = options.timeline.get()});
   return {};
 }
 

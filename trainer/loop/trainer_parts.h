@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "parallel/collective/recorded_world.h"
 #include "parallel/collective/world.h"
 #include "parallel/executor/executor.h"
 #include "parallel/mesh/mesh.h"
@@ -27,6 +28,7 @@ struct TrainerParts {
   config::RunFacts facts = {};
   mesh::Mesh world_mesh = {};
   Seat seat = {};
+  std::unique_ptr<collective::RecordedWorld> recorded = {};  ///< where there is a timeline
   std::unique_ptr<collective::Communicator> world = {};
   std::unique_ptr<collective::Communicator> pipeline = {};
   std::unique_ptr<tensor::Program> program = {};

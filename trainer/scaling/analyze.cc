@@ -46,12 +46,10 @@ void fill_medians(PointResult& result, uint64_t seed) {
   }
 }
 
-std::vector<Series> grouped(const std::vector<PointResult>& points) {
+/// By Point::series, in the order in which points name them.
+std::vector<Series> named_by(const std::vector<PointResult>& points) {
   std::vector<Series> all;
   for (size_t index = 0; index < points.size(); ++index) {
-    if (!has_times(points[index])) {
-      continue;
-    }
     const std::string& name = points[index].point.series;
     auto found = std::find_if(
         all.begin(), all.end(), [&](const Series& series) { return series.name == name; });
@@ -60,13 +58,19 @@ std::vector<Series> grouped(const std::vector<PointResult>& points) {
     }
     found->points.push_back(index);
   }
-  for (Series& series : all) {
-    std::stable_sort(series.points.begin(), series.points.end(), [&](size_t one, size_t other) {
-      return points[one].point.ranks < points[other].point.ranks;
-    });
+  return all;
+}
+
+/// Points with times alone, the fewest ranks first. False when there is none.
+bool put_in_order(Series& series, const std::vector<PointResult>& points) {
+  std::erase_if(series.points, [&](size_t index) { return !has_times(points[index]); });
+  std::stable_sort(series.points.begin(), series.points.end(), [&](size_t one, size_t other) {
+    return points[one].point.ranks < points[other].point.ranks;
+  });
+  if (!series.points.empty()) {
     series.base_ranks = points[series.points.front()].point.ranks;
   }
-  return all;
+  return !series.points.empty();
 }
 
 Sample sample_of(const PointResult& result) {
@@ -110,7 +114,11 @@ void analyze(Results& results) {
       fill_medians(result, results.provenance.seed);
     }
   }
-  results.series = grouped(results.points);
+  if (results.series.empty()) {
+    results.series = named_by(results.points);
+  }
+  std::erase_if(results.series,
+                [&](Series& series) { return !put_in_order(series, results.points); });
   for (Series& series : results.series) {
     fill_series(series, results);
   }

@@ -3,6 +3,15 @@
 
 namespace brigade::scaling {
 
+std::string_view to_string(Scaling scaling) {
+  switch (scaling) {
+    case Scaling::kStrong: return "strong";
+    case Scaling::kWeak: return "weak";
+    case Scaling::kMemoryConstrained: return "memory_constrained";
+  }
+  return "unknown";
+}
+
 std::string_view to_string(Part part) {
   switch (part) {
     case Part::kCompute: return "compute";

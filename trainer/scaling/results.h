@@ -22,6 +22,8 @@ enum class Scaling : uint8_t {
   kMemoryConstrained  ///< the model grows as far as a rank's memory allows
 };
 
+std::string_view to_string(Scaling scaling);  ///< "strong", "weak", "memory_constrained"
+
 /// One thing to run. `id` is unique in its study and names its folder.
 struct Point {
   std::string id = "";      ///< "tiny-dp-r2-z0-1F1B-mb4"

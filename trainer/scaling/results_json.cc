@@ -137,15 +137,6 @@ Json peak(const Peak& peak) {
 
 }  // namespace
 
-std::string_view to_string(Scaling scaling) {
-  switch (scaling) {
-    case Scaling::kStrong: return "strong";
-    case Scaling::kWeak: return "weak";
-    case Scaling::kMemoryConstrained: return "memory-constrained";
-  }
-  return "unknown";
-}
-
 std::string to_json(const Results& results) {
   return pretty_json({{"format", kResultsFormat},
                       {"provenance", provenance(results.provenance)},

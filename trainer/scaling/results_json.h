@@ -26,6 +26,4 @@ inline constexpr int kResultsFormat = 1;
 std::string to_json(const Results& results);
 Result<Results> results_from_json(std::string_view text, std::string_view where);
 
-std::string_view to_string(Scaling scaling);  ///< "strong", "weak", "memory-constrained"
-
 }  // namespace brigade::scaling

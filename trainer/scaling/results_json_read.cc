@@ -132,7 +132,7 @@ Scaling scaling(const Value& value) {
       return kind;
     }
   }
-  value.refuse("strong, weak or memory-constrained");
+  value.refuse("strong, weak or memory_constrained");
 }
 
 Stretch stretch(const Value& value) {

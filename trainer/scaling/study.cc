@@ -225,15 +225,6 @@ class StudyReader {
 
 }  // namespace
 
-std::string_view to_string(Scaling scaling) {
-  switch (scaling) {
-    case Scaling::kStrong: return "strong";
-    case Scaling::kWeak: return "weak";
-    case Scaling::kMemoryConstrained: return "memory_constrained";
-  }
-  return "unknown";
-}
-
 Result<int64_t> parse_bytes(std::string_view text) {
   static constexpr std::array<std::string_view, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   double number = 0;

@@ -65,9 +65,6 @@ struct Study {
   std::vector<Peer> peers = {};
 };
 
-/// "strong".
-std::string_view to_string(Scaling scaling);
-
 /// Errors: kIo when the file cannot be read; kUsage with every problem at once, each with its line,
 ///         what was found, what is accepted and the nearest name: unknown keys, wrong types, and
 ///         keys that contradict one another.

@@ -82,7 +82,7 @@ TEST(ResultsJson, TheFirstWrongValueIsNamedByItsPlace) {
               HasSubstr("expected the index of one of 12 points at series/1/points/0"));
   bad = good;
   bad["scaling"] = "sideways";
-  EXPECT_THAT(error_of(bad), HasSubstr("expected strong, weak or memory-constrained at scaling"));
+  EXPECT_THAT(error_of(bad), HasSubstr("expected strong, weak or memory_constrained at scaling"));
   bad = good;
   bad["points"][1]["one_step"][0][0]["part"] = "sleep";
   EXPECT_THAT(error_of(bad),
