@@ -122,6 +122,41 @@ std::string first_began(const scaling::Grid& grid,
   return first;
 }
 
+/// The words that two names begin with alike: "tiny dp zero 0", "tiny tp" -> "tiny".
+std::string common_words(const std::string& one, const std::string& other) {
+  size_t end = 0;
+  for (size_t i = 0; i <= std::min(one.size(), other.size()); ++i) {
+    const bool ends_one = i == one.size() || one[i] == ' ';
+    const bool ends_other = i == other.size() || other[i] == ' ';
+    if (ends_one && ends_other) {
+      end = i;
+    }
+    if (i == one.size() || i == other.size() || one[i] != other[i]) {
+      break;
+    }
+  }
+  return one.substr(0, end);
+}
+
+/// The grid's series. A point of several is called by what they have in common.
+void add_series(scaling::Results& results, const scaling::Grid& grid) {
+  std::map<size_t, std::string> names;
+  for (const scaling::PlannedSeries& series : grid.series) {
+    results.series.push_back({.name = series.name, .points = series.points});
+    for (const size_t point : series.points) {
+      const auto [name, first] = names.emplace(point, series.name);
+      if (!first) {
+        name->second = common_words(name->second, series.name);
+      }
+    }
+  }
+  for (const auto& [point, name] : names) {
+    if (!name.empty()) {
+      results.points[point].point.series = name;
+    }
+  }
+}
+
 }  // namespace
 
 Result<Peaks> measure_peaks(const scaling::Grid& grid, const scaling::Study& study) {
@@ -176,9 +211,7 @@ Result<scaling::Results> measured(const scaling::Grid& grid,
       return fail(added.error());
     }
   }
-  for (const scaling::PlannedSeries& series : grid.series) {
-    results.series.push_back({.name = series.name, .points = series.points});
-  }
+  add_series(results, grid);
   return results;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "parallel/base/text.h"
 #include "trainer/report/figure.h"
 #include "trainer/report/markup.h"
@@ -48,9 +50,11 @@ Section breakdown_section(const Results& results) {
   std::vector<size_t> points;
   Breakdown used = {};
   for (const scaling::Series& series : results.series) {
+    bool begins = true;
     for (const size_t index : series.points) {
       const PointResult& result = results.points[index];
-      if (result.breakdown_by_rank.empty()) {
+      const bool shown = std::find(points.begin(), points.end(), index) != points.end();
+      if (result.breakdown_by_rank.empty() || shown) {
         continue;
       }
       const Breakdown parts = result.breakdown();
@@ -62,7 +66,8 @@ Section breakdown_section(const Results& results) {
       chart.rows.push_back({point_name(result.point),
                             {parts.begin(), parts.end()},
                             fixed(sum, 1) + " ms",
-                            !points.empty() && index == series.points[0]});
+                            !points.empty() && begins});
+      begins = false;
       points.push_back(index);
     }
   }

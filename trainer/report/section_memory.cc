@@ -24,12 +24,15 @@ std::vector<Cell> row_start(const Results& results, size_t index) {
           static_cast<double>(point.ranks), ranks_text(point), point_place(index, "point/ranks"))};
 }
 
-/// Calls visit(style, index) for each measured point, series by series.
+/// Calls visit(style, index) for each measured point once, series by series.
 template <class Visit>
 void each_point(const Results& results, Visit visit) {
+  std::set<size_t> visited;
   for (size_t style = 0; style < results.series.size(); ++style) {
     for (const size_t index : results.series[style].points) {
-      visit(style, index);
+      if (visited.insert(index).second) {
+        visit(style, index);
+      }
     }
   }
 }

@@ -35,15 +35,23 @@ Estimate work_rate(const Results& results, size_t point) {
   return scaled(result.tokens_per_s, arithmetic / result.tokens_per_s.value);
 }
 
+/// A name that does not say whose program it is says so.
+std::string with_peer(const std::string& name, const std::string& peer) {
+  const bool said = peer.empty() || name.find(peer) != std::string::npos;
+  return said ? name : concat(name, " (", peer, ')');
+}
+
 }  // namespace
 
 std::string series_name(const Point& point) {
-  const bool said = point.peer.empty() || point.series.find(point.peer) != std::string::npos;
-  return said ? point.series : concat(point.series, " (", point.peer, ')');
+  return with_peer(point.series, point.peer);
 }
 
 std::string series_name(const Results& results, const Series& series) {
-  return series.points.empty() ? series.name : series_name(results.points[series.points[0]].point);
+  // The first point may be a member of other series, too; the last one is of this alone.
+  return series.points.empty()
+             ? series.name
+             : with_peer(series.name, results.points[series.points.back()].point.peer);
 }
 
 std::string ranks_text(const Point& point) {
