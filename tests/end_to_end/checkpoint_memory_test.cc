@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// R045: to go on takes no more memory than a rank's share. The ranks are this test program again:
-// with BRIGADE_TEST_TRAIN set it loads the run's checkpoint as `brigade train` does, and writes
+// What saving and going on (R045) take beside what a rank holds anyway. The ranks are this test
+// program again: with BRIGADE_TEST_TRAIN set it loads or saves as `brigade train` does, and writes
 // down what that took as the kernel counts it.
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -13,6 +15,7 @@
 #include "tests/end_to_end/train_process.h"
 #include "tools/train/train.h"
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/loop/checkpoints.h"
 #include "trainer/loop/rank_work.h"
 #include "trainer/loop/resume.h"
 #include "trainer/loop/trainer.h"
@@ -72,9 +75,45 @@ class MeasuredLoad final : public loop::RankWork {
   std::unique_ptr<loop::Trainer> trainer_;
 };
 
+class MeasuredSave final : public loop::RankWork {
+ public:
+  explicit MeasuredSave(const config::RunConfig& config) : config_(config) {}
+
+  Result<void> run(collective::World& world, const data::Sources& sources) override {
+    checkpoints_ = value_or_throw(loop::Checkpoints::open(world, config_, *sources.training));
+    trainer_ = value_or_throw(loop::Trainer::create(
+        world,
+        {.config = config_, .training = sources.training, .validation = sources.validation}));
+    value_or_throw(checkpoints_->load(*trainer_, {}));
+    value_or_throw(trainer_->step());
+    int64_t largest = 0;
+    int64_t state = 0;
+    for (const checkpoint::StateBox& box : trainer_->boxes_to_write(/*model_only=*/false)) {
+      largest = std::max(largest, static_cast<int64_t>(box.bytes.size()));
+      state += static_cast<int64_t>(box.bytes.size());
+    }
+    forget_the_peak();
+    const int64_t before = metrics::resident_bytes();
+    value_or_throw(checkpoints_->after_step(/*ends=*/false));
+    value_or_throw(checkpoints_->finish());
+    std::ofstream(config_.job.dump_folder + "/saved_" + std::to_string(world.rank()))
+        << metrics::peak_resident_bytes() - before << ' ' << largest << ' ' << state;
+    return {};
+  }
+
+ private:
+  const config::RunConfig& config_;
+  std::unique_ptr<loop::Trainer> trainer_;
+  std::unique_ptr<loop::Checkpoints> checkpoints_;
+};
+
 Result<launch::RunEnd> measured_rank(const config::RunConfig& config,
                                      const launch::RankIdentity& who) {
-  return launch::finished(loop::with_world(config, who, std::make_unique<MeasuredLoad>(config)));
+  std::unique_ptr<loop::RankWork> work = std::make_unique<MeasuredLoad>(config);
+  if (config.job.description == "save") {
+    work = std::make_unique<MeasuredSave>(config);
+  }
+  return launch::finished(loop::with_world(config, who, std::move(work)));
 }
 
 /// The arguments that this process was started with.
@@ -105,7 +144,7 @@ struct Loaded {
   int64_t read_bytes = 0;
 };
 
-class ResumeMemory : public TrainProcessTest {
+class CheckpointMemory : public TrainProcessTest {
  protected:
   /// Three numbers per parameter, 64 MiB in all.
   static Settings on(const std::string& mesh, int64_t steps) {
@@ -131,6 +170,25 @@ class ResumeMemory : public TrainProcessTest {
     return ranks;
   }
 
+  struct Saved {
+    int64_t extra_bytes = 0;
+    int64_t largest_box = 0;
+    int64_t state = 0;
+  };
+
+  std::vector<Saved> save(Settings settings) {
+    program_ = "/proc/self/exe";
+    environment_[kPlays] = "1";
+    settings.emplace_back("job.description=save");
+    EXPECT_EQ(train(settings), 0);
+    std::vector<Saved> ranks(kRanks);
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      std::ifstream(run_folder() + "/saved_" + std::to_string(rank)) >> ranks[rank].extra_bytes >>
+          ranks[rank].largest_box >> ranks[rank].state;
+    }
+    return ranks;
+  }
+
   int64_t checkpoint_bytes() const {
     int64_t bytes = 0;
     for (const auto& file :
@@ -143,7 +201,7 @@ class ResumeMemory : public TrainProcessTest {
   }
 };
 
-TEST_F(ResumeMemory, R045TakesAShareAndABucketAndReadsEachByteOnce) {
+TEST_F(CheckpointMemory, R045TakesAShareAndABucketAndReadsEachByteOnce) {
   const std::string mesh = "parallelism.data_parallel_shard_degree=4";
   ASSERT_EQ(train(on(mesh, 1)), 0);
   const int64_t whole = checkpoint_bytes();
@@ -160,13 +218,30 @@ TEST_F(ResumeMemory, R045TakesAShareAndABucketAndReadsEachByteOnce) {
   EXPECT_LE(read, whole + whole / 5);
 }
 
-TEST_F(ResumeMemory, R045HoldsOnAnotherMeshToo) {
+TEST_F(CheckpointMemory, R045HoldsOnAnotherMeshToo) {
   ASSERT_EQ(train(on("parallelism.tensor_parallel_degree=4", 1)), 0);
   const int64_t whole = checkpoint_bytes();
   const int64_t bucket = 4 * (4 * 256 * 256 + 3 * 256 * 688);
   for (const Loaded& rank : load(on("parallelism.data_parallel_shard_degree=4", 2))) {
     EXPECT_EQ(rank.step, 1);
     EXPECT_LE(rank.extra_bytes, whole / kRanks + bucket + 8 * kMiB);
+  }
+}
+
+TEST_F(CheckpointMemory, SavingTakesABoxAtMostAndInTheBackgroundACopyOfTheState) {
+  for (const std::string zero : {"0", "3"}) {
+    for (const std::string mode : {"disabled", "async"}) {
+      SCOPED_TRACE(mode + ", ZeRO " + zero);
+      Settings settings = on("parallelism.data_parallel_shard_degree=4", 2);
+      settings.emplace_back("parallelism.zero_stage=" + zero);
+      settings.emplace_back("checkpoint.async_mode=" + mode);
+      for (const Saved& rank : save(settings)) {
+        EXPECT_GT(rank.state, 8 * kMiB);
+        const int64_t copied = mode == "async" ? rank.state : rank.largest_box;
+        EXPECT_LE(rank.extra_bytes, copied + 8 * kMiB);
+      }
+      std::filesystem::remove_all(run_folder());
+    }
   }
 }
 
