@@ -172,12 +172,12 @@ class StudyRun {
 Result<StudyEnd> carry_out(const Flags& flags, std::ostream& out) {
   const Result<scaling::Study> study = scaling::load_study(flags.config);
   if (!study) {
-    return fail(study.error());
+    return fail(ErrorCode::kUsage, study.error().text);  // also one that is not there
   }
   const Result<scaling::Grid> grid =
       scaling::points_of(*study, {.cores = StudyRun::cores(), .planned_bytes = planned_bytes});
   if (!grid) {
-    return fail(grid.error());
+    return fail(ErrorCode::kUsage, grid.error().text);
   }
   StudyRun run(*study, *grid, out);
   if (flags.list) {

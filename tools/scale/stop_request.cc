@@ -6,8 +6,11 @@ namespace {
 
 volatile std::sig_atomic_t asked = 0;
 
+// Only the signal that came loses its handler by itself; the next one may be the other.
 void note(int) {
   asked = 1;
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
 }
 
 }  // namespace

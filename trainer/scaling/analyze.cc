@@ -97,6 +97,7 @@ void fill_series(Series& series, const Results& results) {
     }
   }
   series.fits = fit_laws(samples, results.scaling, seed_of(results.provenance.seed, series.name));
+  series.karp_flatt.clear();
   if (results.scaling != Scaling::kMemoryConstrained) {
     // A sequence of a larger model is more work: speeds would not compare.
     series.karp_flatt = karp_flatt(speeds);

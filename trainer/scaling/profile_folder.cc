@@ -106,6 +106,19 @@ Result<Profile> read_profile(const std::string& folder) {
     if (!timeline) {
       return fail(timeline.error());
     }
+    if (timeline->rank != static_cast<int64_t>(rank) ||
+        timeline->ranks != static_cast<int64_t>(profile.ranks.size())) {
+      return fail(ErrorCode::kData,
+                  concat(timeline_path(folder, rank),
+                         " is of rank ",
+                         timeline->rank,
+                         " of ",
+                         timeline->ranks,
+                         "; expected rank ",
+                         rank,
+                         " of ",
+                         profile.ranks.size()));
+    }
     profile.timelines.push_back(std::move(*timeline));
   }
   return profile;

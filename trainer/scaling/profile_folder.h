@@ -6,8 +6,8 @@
 ///   <folder>/trace.json          the same for Perfetto and chrome://tracing
 ///   <folder>/profile.json        memory, bytes and where the time went; written last
 ///
-/// Errors: kIo with the path and the system's words; kData, naming the file, when one is missing,
-///         damaged or of another run.
+/// Errors: kIo with the path and the system's words; kData, naming the file, when one is damaged or
+///         of another run.
 /// Thread safety: pure functions.
 #pragma once
 

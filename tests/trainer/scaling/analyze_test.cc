@@ -58,6 +58,28 @@ TEST(Analyze, LeavesOutPointsThatFailedOrDidNotRun) {
   EXPECT_EQ(results.points[0].median_step_ms.value, 0);
 }
 
+TEST(Analyze, KeepsSeriesThatAreGivenWithTheirPointsThatRanByRanks) {
+  Results results;
+  results.points = {point("a", 4, 40), point("a", 1, 100), point("a", 2, 60), point("b", 2, 55)};
+  results.points[2].failure = "timed out";
+  results.points.push_back(point("b", 8, 30));
+  results.points[4].failure = "rank 3 was killed";
+  results.series = {{.name = "a", .points = {0, 1, 2}},
+                    {.name = "all fell", .points = {4, 2}},
+                    {.name = "b", .points = {4, 3, 1}}};
+  analyze(results);
+  ASSERT_EQ(results.series.size(), 2U);
+  EXPECT_EQ(results.series[0].name, "a");
+  EXPECT_EQ(results.series[0].points, (std::vector<size_t>{1, 0}));
+  EXPECT_EQ(results.series[1].name, "b");
+  EXPECT_EQ(results.series[1].points, (std::vector<size_t>{1, 3})) << "one rank begins both";
+  for (const Series& series : results.series) {
+    EXPECT_EQ(series.base_ranks, 1);
+    EXPECT_EQ(series.karp_flatt.size(), 1U);
+  }
+  EXPECT_EQ(results.points[1].point.series, "a");
+}
+
 TEST(Analyze, MarksAPointWhoseTimesAreNoNumbersAsFailed) {
   Results results;
   results.points = {point("a", 1, 100), point("a", 2, 60)};
