@@ -17,20 +17,20 @@
 #include "trainer/metrics/run_folder.h"
 #include "trainer/scaling/profile_folder.h"
 #include "trainer/scaling/profiled.h"
-#include "trainer/scaling/runner.h"
 #include "trainer/scaling/statistics.h"
-#include "trainer/scaling/study_run.h"
+#include "trainer/study/runner.h"
+#include "trainer/study/study_run.h"
 
 namespace brigade::scale {
 namespace {
 
-using scaling::PlannedPoint;
+using study::PlannedPoint;
 
-int64_t all_steps(const scaling::Study& study) {
+int64_t all_steps(const study::Study& study) {
   return study.warmup_steps + study.steps;
 }
 
-Result<config::RunConfig> config_of(const PlannedPoint& planned, const scaling::Study& study) {
+Result<config::RunConfig> config_of(const PlannedPoint& planned, const study::Study& study) {
   return config::load(study.base, planned.settings);
 }
 
@@ -52,8 +52,8 @@ std::string machine_words(int64_t cores) {
 }
 
 std::vector<scaling::Profile> profiles_of(const PlannedPoint& planned,
-                                          const scaling::Study& study,
-                                          const scaling::Store& store) {
+                                          const study::Study& study,
+                                          const study::Store& store) {
   std::vector<scaling::Profile> profiles;
   for (int64_t repeat = 0; repeat < study.repeats; ++repeat) {
     const auto run = store.result(planned.point.id, repeat);
@@ -61,7 +61,7 @@ std::vector<scaling::Profile> profiles_of(const PlannedPoint& planned,
       continue;
     }
     const std::string folder =
-        concat(scaling::own_run_folder(store.run_folder(planned.point.id, repeat)),
+        concat(study::own_run_folder(store.run_folder(planned.point.id, repeat)),
                "/profile_traces/iteration_",
                all_steps(study));
     if (Result<scaling::Profile> profile = scaling::read_profile(folder)) {
@@ -80,7 +80,7 @@ double peak_of_ranks(const scaling::Point& point, int64_t cores, double peak_of_
 
 Result<void> add_rates(scaling::PointResult& result,
                        const PlannedPoint& planned,
-                       const scaling::Study& study,
+                       const study::Study& study,
                        const Peaks& peaks,
                        int64_t cores) {
   if (!result.failure.empty() || result.step_ms.empty()) {
@@ -108,9 +108,9 @@ Result<void> add_rates(scaling::PointResult& result,
 }
 
 /// UTC of the first run that is kept; now when there is none.
-std::string first_began(const scaling::Grid& grid,
-                        const scaling::Study& study,
-                        const scaling::Store& store) {
+std::string first_began(const study::Grid& grid,
+                        const study::Study& study,
+                        const study::Store& store) {
   std::string first = checkpoint::utc_time();
   for (const PlannedPoint& planned : grid.points) {
     for (int64_t repeat = 0; repeat < study.repeats; ++repeat) {
@@ -139,9 +139,9 @@ std::string common_words(const std::string& one, const std::string& other) {
 }
 
 /// The grid's series. A point of several is called by what they have in common.
-void add_series(scaling::Results& results, const scaling::Grid& grid) {
+void add_series(scaling::Results& results, const study::Grid& grid) {
   std::map<size_t, std::string> names;
-  for (const scaling::PlannedSeries& series : grid.series) {
+  for (const study::PlannedSeries& series : grid.series) {
     results.series.push_back({.name = series.name, .points = series.points});
     for (const size_t point : series.points) {
       const auto [name, first] = names.emplace(point, series.name);
@@ -159,7 +159,7 @@ void add_series(scaling::Results& results, const scaling::Grid& grid) {
 
 }  // namespace
 
-Result<Peaks> measure_peaks(const scaling::Grid& grid, const scaling::Study& study) {
+Result<Peaks> measure_peaks(const study::Grid& grid, const study::Study& study) {
   Peaks peaks;
   for (const PlannedPoint& planned : grid.points) {
     if (!planned.point.peer.empty()) {
@@ -177,16 +177,16 @@ Result<Peaks> measure_peaks(const scaling::Grid& grid, const scaling::Study& stu
   return peaks;
 }
 
-std::vector<std::string> profile_settings(const scaling::Study& study) {
+std::vector<std::string> profile_settings(const study::Study& study) {
   return {"profiling.enable_profiling=true",
           concat("profiling.profile_freq=", all_steps(study)),
           concat("profiling.profiler_active=", study.steps)};
 }
 
-Result<scaling::Results> measured(const scaling::Grid& grid,
-                                  const scaling::Study& study,
-                                  const scaling::Store& store,
-                                  const scaling::StudyFacts& facts,
+Result<scaling::Results> measured(const study::Grid& grid,
+                                  const study::Study& study,
+                                  const study::Store& store,
+                                  const study::StudyFacts& facts,
                                   const Peaks& peaks) {
   const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
   scaling::Results results;
@@ -203,7 +203,7 @@ Result<scaling::Results> measured(const scaling::Grid& grid,
   for (const auto& [key, flops] : peaks) {
     results.peaks.push_back({std::string(to_string(key.first)), key.second, flops});
   }
-  results.points = scaling::results_so_far(grid, study, store);
+  results.points = study::results_so_far(grid, study, store);
   for (size_t i = 0; i < results.points.size(); ++i) {
     scaling::add_profiles(results.points[i], profiles_of(grid.points[i], study, store));
     if (Result<void> added = add_rates(results.points[i], grid.points[i], study, peaks, cores);

@@ -10,10 +10,10 @@
 
 #include "parallel/base/dtype.h"
 #include "parallel/base/result.h"
-#include "trainer/scaling/grid.h"
 #include "trainer/scaling/results.h"
-#include "trainer/scaling/store.h"
-#include "trainer/scaling/study.h"
+#include "trainer/study/grid.h"
+#include "trainer/study/store.h"
+#include "trainer/study/study.h"
 
 namespace brigade::scale {
 
@@ -22,19 +22,19 @@ using Peaks = std::map<std::pair<DType, int64_t>, double>;
 
 /// For each type and number of threads that a point of the study has.
 /// Errors: those of the points' recipes.
-Result<Peaks> measure_peaks(const scaling::Grid& grid, const scaling::Study& study);
+Result<Peaks> measure_peaks(const study::Grid& grid, const study::Study& study);
 
 /// What a run has to be told so that it leaves a profile of its kept steps.
-std::vector<std::string> profile_settings(const scaling::Study& study);
+std::vector<std::string> profile_settings(const study::Study& study);
 
 /// Points with medians, tokens a second, share of the peak, parts of a step; series as the grid has
 /// them; no fits yet (scaling::analyze()). Share of the peak: FLOP of the model's step, by its own
 /// formula, over the step's time and the peak of as many threads as run at once on this machine.
 /// Errors: those of the points' recipes.
-Result<scaling::Results> measured(const scaling::Grid& grid,
-                                  const scaling::Study& study,
-                                  const scaling::Store& store,
-                                  const scaling::StudyFacts& facts,
+Result<scaling::Results> measured(const study::Grid& grid,
+                                  const study::Study& study,
+                                  const study::Store& store,
+                                  const study::StudyFacts& facts,
                                   const Peaks& peaks);
 
 }  // namespace brigade::scale

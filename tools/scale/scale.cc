@@ -17,16 +17,16 @@
 #include "trainer/loop/run_memory.h"
 #include "trainer/report/scaling_page.h"
 #include "trainer/scaling/analyze.h"
-#include "trainer/scaling/progress.h"
 #include "trainer/scaling/results_csv.h"
 #include "trainer/scaling/results_json.h"
 #include "trainer/scaling/statistics.h"
-#include "trainer/scaling/study_run.h"
+#include "trainer/study/progress.h"
+#include "trainer/study/study_run.h"
 
 namespace brigade::scale {
 namespace {
 
-using scaling::StudyEnd;
+using study::StudyEnd;
 
 /// The most bytes that a rank of such a run will need.
 Result<int64_t> planned_bytes(const config::RunConfig& config, const config::RunFacts& facts) {
@@ -44,20 +44,20 @@ Result<int64_t> planned_bytes(const config::RunConfig& config, const config::Run
 /// One study on its way: runs, lines about them, and the files at the end.
 class StudyRun {
  public:
-  StudyRun(const scaling::Study& study, const scaling::Grid& grid, std::ostream& out)
+  StudyRun(const study::Study& study, const study::Grid& grid, std::ostream& out)
       : study_(study), grid_(grid), out_(out), guess_(grid, study, cores()) {}
 
   static int64_t cores() { return static_cast<int64_t>(std::thread::hardware_concurrency()); }
 
-  void list() { out_ << scaling::list_text(grid_, study_, guess_) << std::flush; }
+  void list() { out_ << study::list_text(grid_, study_, guess_) << std::flush; }
 
   Result<StudyEnd> run(const Flags& flags) {
     const Result<config::RunConfig> base = config::load(study_.base, study_.settings);
     if (!base) {
       return fail(base.error());
     }
-    const scaling::StudyFacts facts = scaling::facts_of(study_, *base);
-    Result<scaling::Store> store = scaling::Store::open(study_.output_folder, facts);
+    const study::StudyFacts facts = study::facts_of(study_, *base);
+    Result<study::Store> store = study::Store::open(study_.output_folder, facts);
     if (!store) {
       return fail(store.error());
     }
@@ -81,15 +81,15 @@ class StudyRun {
  private:
   int64_t all() const { return static_cast<int64_t>(grid_.points.size()) * study_.repeats; }
 
-  Result<StudyEnd> measure(const scaling::Store& store, const Flags& flags) {
+  Result<StudyEnd> measure(const study::Store& store, const Flags& flags) {
     left_.assign(grid_.points.size(), study_.repeats);
     const StopRequest stop;
-    const scaling::StudyEvents events = {
+    const study::StudyEvents events = {
         .begins = {},
-        .ended = [this](const scaling::Turn& turn, const scaling::RunResult& run, bool kept) {
+        .ended = [this](const study::Turn& turn, const study::RunResult& run, bool kept) {
           ended(turn, run, kept);
         }};
-    return scaling::run_study(
+    return study::run_study(
         grid_,
         study_,
         store,
@@ -98,7 +98,7 @@ class StudyRun {
         flags.again);
   }
 
-  void ended(const scaling::Turn& turn, const scaling::RunResult& run, bool kept) {
+  void ended(const study::Turn& turn, const study::RunResult& run, bool kept) {
     ++done_;
     --left_[turn.point];
     if (run.failure.empty()) {
@@ -110,7 +110,7 @@ class StudyRun {
     const std::string what = run.failure.empty()
                                  ? concat(in_tenths(scaling::median(run.step_ms)), " ms a step")
                                  : concat("failed: ", run.failure);
-    out_ << scaling::progress_line(done_, all(), seconds_left()) << "  "
+    out_ << study::progress_line(done_, all(), seconds_left()) << "  "
          << grid_.points[turn.point].point.id << ": " << what << std::endl;
   }
 
@@ -161,21 +161,21 @@ class StudyRun {
     return end;
   }
 
-  const scaling::Study& study_;
-  const scaling::Grid& grid_;
+  const study::Study& study_;
+  const study::Grid& grid_;
   std::ostream& out_;
-  scaling::TimeGuess guess_;
+  study::TimeGuess guess_;
   std::vector<int64_t> left_;  // repeats, by point
   int64_t done_ = 0;
 };
 
 Result<StudyEnd> carry_out(const Flags& flags, std::ostream& out) {
-  const Result<scaling::Study> study = scaling::load_study(flags.config);
+  const Result<study::Study> study = study::load_study(flags.config);
   if (!study) {
     return fail(ErrorCode::kUsage, study.error().text);  // also one that is not there
   }
-  const Result<scaling::Grid> grid =
-      scaling::points_of(*study, {.cores = StudyRun::cores(), .planned_bytes = planned_bytes});
+  const Result<study::Grid> grid =
+      study::points_of(*study, {.cores = StudyRun::cores(), .planned_bytes = planned_bytes});
   if (!grid) {
     return fail(ErrorCode::kUsage, grid.error().text);
   }

@@ -12,7 +12,7 @@ SKIPPED_FOLDERS = {".git", ".venv", "build", "data", "outputs", "__pycache__"}
 PARALLEL_ORDER = (
     "base kernels mesh sharding schedule simulator transport collective tensor zero executor".split()
 )
-TRAINER_ORDER = "config data launch optim checkpoint metrics scaling report loop".split()
+TRAINER_ORDER = "config data launch optim checkpoint metrics scaling study report loop".split()
 ORDER = (
     [f"parallel/{name}" for name in PARALLEL_ORDER]
     + ["models"]

@@ -10,9 +10,9 @@
 #include "tests/support/small_recipe.h"
 #include "tests/trainer/checkpoint/temporary_folder.h"
 #include "trainer/config/load.h"
-#include "trainer/scaling/grid.h"
-#include "trainer/scaling/store.h"
-#include "trainer/scaling/study.h"
+#include "trainer/study/grid.h"
+#include "trainer/study/store.h"
+#include "trainer/study/study.h"
 
 namespace brigade::scale {
 
@@ -40,18 +40,18 @@ microbatch_size = 1
 name = "other"
 command = "exit 9"
 )");
-    study_ = value_or_throw(scaling::load_study(path()));
-    grid_ = value_or_throw(scaling::points_of(study_, {.cores = 1}));
-    facts_ = scaling::facts_of(study_, value_or_throw(config::load(study_.base, study_.settings)));
+    study_ = value_or_throw(study::load_study(path()));
+    grid_ = value_or_throw(study::points_of(study_, {.cores = 1}));
+    facts_ = study::facts_of(study_, value_or_throw(config::load(study_.base, study_.settings)));
   }
 
   std::string path() const { return folder_ / "study.toml"; }
   std::string output() const { return folder_ / "output"; }
-  const scaling::Study& study() const { return study_; }
-  const scaling::Grid& grid() const { return grid_; }
-  const scaling::StudyFacts& facts() const { return facts_; }
+  const study::Study& study() const { return study_; }
+  const study::Grid& grid() const { return grid_; }
+  const study::StudyFacts& facts() const { return facts_; }
 
-  scaling::Store store() const { return value_or_throw(scaling::Store::open(output(), facts_)); }
+  study::Store store() const { return value_or_throw(study::Store::open(output(), facts_)); }
 
   /// The index of brigade's point of `ranks`, or the peer's.
   size_t index_of(int64_t ranks, const std::string& peer = "") const {
@@ -65,10 +65,10 @@ command = "exit 9"
   }
 
   /// The run's folder, with its result.
-  std::string finish(const scaling::Store& store,
+  std::string finish(const study::Store& store,
                      size_t point,
                      int64_t repeat,
-                     const scaling::RunResult& result) const {
+                     const study::RunResult& result) const {
     const std::string& id = grid_.points.at(point).point.id;
     const std::string folder = value_or_throw(store.begin(id, repeat));
     EXPECT_TRUE(store.finish(id, repeat, result));
@@ -77,9 +77,9 @@ command = "exit 9"
 
  private:
   const TemporaryFolder folder_;
-  scaling::Study study_;
-  scaling::Grid grid_;
-  scaling::StudyFacts facts_;
+  study::Study study_;
+  study::Grid grid_;
+  study::StudyFacts facts_;
 };
 
 }  // namespace brigade::scale

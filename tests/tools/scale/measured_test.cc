@@ -12,7 +12,7 @@
 #include "tests/tools/scale/hand_made_study.h"
 #include "tests/trainer/scaling/hand_made.h"
 #include "trainer/scaling/profile_folder.h"
-#include "trainer/scaling/runner.h"
+#include "trainer/study/runner.h"
 
 namespace brigade::scale {
 namespace {
@@ -34,7 +34,7 @@ constexpr double kFlopsPerToken = 6.0 * (4 * (4 * 32 * 32 + 3 * 32 * 64) + 96 * 
 
 class Measured : public ::testing::Test {
  protected:
-  void finish(size_t point, int64_t repeat, const scaling::RunResult& result) {
+  void finish(size_t point, int64_t repeat, const study::RunResult& result) {
     folder_ = made_.finish(store_, point, repeat, result);
   }
 
@@ -46,7 +46,7 @@ class Measured : public ::testing::Test {
                                .bytes_by_axis = {{"dp_replicate", 512}}});
     }
     ASSERT_TRUE(scaling::write_profile(
-        scaling::own_run_folder(folder_) + "/profile_traces/iteration_3", profile));
+        study::own_run_folder(folder_) + "/profile_traces/iteration_3", profile));
   }
 
   Results results() const {
@@ -55,7 +55,7 @@ class Measured : public ::testing::Test {
   }
 
   const HandMadeStudy made_;
-  const scaling::Store store_ = made_.store();
+  const study::Store store_ = made_.store();
   std::string folder_;
 };
 

@@ -35,8 +35,8 @@ Said run(const std::vector<std::string>& arguments) {
 }
 
 /// Results of all runs, so that none is left to be started.
-void finish_all(const HandMadeStudy& made, const scaling::RunResult& result) {
-  const scaling::Store store = made.store();
+void finish_all(const HandMadeStudy& made, const study::RunResult& result) {
+  const study::Store store = made.store();
   for (size_t point = 0; point < made.grid().points.size(); ++point) {
     for (int64_t repeat = 0; repeat < made.study().repeats; ++repeat) {
       made.finish(store, point, repeat, result);
@@ -90,7 +90,7 @@ TEST(Scale, ListsWhatItWouldRunAndRunsNothing) {
   const HandMadeStudy made;
   const Said said = run({"--config=" + made.path(), "--list"});
   EXPECT_EQ(said.code, launch::kExitDone) << said.err;
-  for (const scaling::PlannedPoint& planned : made.grid().points) {
+  for (const study::PlannedPoint& planned : made.grid().points) {
     EXPECT_THAT(said.out, HasSubstr(planned.point.id));
   }
   EXPECT_THAT(said.err, IsEmpty());
