@@ -26,6 +26,8 @@ namespace {
 
 using study::PlannedPoint;
 
+constexpr char kProfiles[] = "profile_traces";
+
 int64_t all_steps(const study::Study& study) {
   return study.warmup_steps + study.steps;
 }
@@ -62,7 +64,9 @@ std::vector<scaling::Profile> profiles_of(const PlannedPoint& planned,
     }
     const std::string folder =
         concat(study::own_run_folder(store.run_folder(planned.point.id, repeat)),
-               "/profile_traces/iteration_",
+               "/",
+               kProfiles,
+               "/iteration_",
                all_steps(study));
     if (Result<scaling::Profile> profile = scaling::read_profile(folder)) {
       profiles.push_back(std::move(*profile));
@@ -159,8 +163,8 @@ void add_series(scaling::Results& results, const study::Grid& grid) {
 
 }  // namespace
 
-Result<Peaks> measure_peaks(const study::Grid& grid, const study::Study& study) {
-  Peaks peaks;
+Result<Peaks> measure_peaks(const study::Grid& grid, const study::Study& study, Peaks known) {
+  Peaks peaks = std::move(known);
   for (const PlannedPoint& planned : grid.points) {
     if (!planned.point.peer.empty()) {
       continue;
@@ -179,6 +183,7 @@ Result<Peaks> measure_peaks(const study::Grid& grid, const study::Study& study) 
 
 std::vector<std::string> profile_settings(const study::Study& study) {
   return {"profiling.enable_profiling=true",
+          concat("profiling.save_traces_folder=", kProfiles),
           concat("profiling.profile_freq=", all_steps(study)),
           concat("profiling.profiler_active=", study.steps)};
 }

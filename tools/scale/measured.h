@@ -2,14 +2,11 @@
 /// measured: all that a study has measured so far, with rates, shares of the peak and provenance.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "parallel/base/dtype.h"
 #include "parallel/base/result.h"
+#include "tools/scale/kept_peaks.h"
 #include "trainer/scaling/results.h"
 #include "trainer/study/grid.h"
 #include "trainer/study/store.h"
@@ -17,12 +14,10 @@
 
 namespace brigade::scale {
 
-/// FLOP/s by element type and threads of a rank.
-using Peaks = std::map<std::pair<DType, int64_t>, double>;
-
-/// For each type and number of threads that a point of the study has.
+/// For each type and number of threads that a point of the study has; those of `known` are taken
+/// over.
 /// Errors: those of the points' recipes.
-Result<Peaks> measure_peaks(const study::Grid& grid, const study::Study& study);
+Result<Peaks> measure_peaks(const study::Grid& grid, const study::Study& study, Peaks known = {});
 
 /// What a run has to be told so that it leaves a profile of its kept steps.
 std::vector<std::string> profile_settings(const study::Study& study);

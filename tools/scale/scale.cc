@@ -62,11 +62,15 @@ class StudyRun {
       return fail(store.error());
     }
     list();
-    const Result<Peaks> peaks = measure_peaks(grid_, study_);
+    const StopRequest stop;
+    const Result<Peaks> peaks = measure_peaks(grid_, study_, kept_peaks(study_.output_folder));
     if (!peaks) {
       return fail(peaks.error());
     }
-    const Result<StudyEnd> end = measure(*store, flags);
+    if (Result<void> kept = keep_peaks(study_.output_folder, *peaks); !kept) {
+      return fail(kept.error());
+    }
+    const Result<StudyEnd> end = measure(*store, flags, stop);
     if (!end) {
       return end;
     }
@@ -81,9 +85,8 @@ class StudyRun {
  private:
   int64_t all() const { return static_cast<int64_t>(grid_.points.size()) * study_.repeats; }
 
-  Result<StudyEnd> measure(const study::Store& store, const Flags& flags) {
+  Result<StudyEnd> measure(const study::Store& store, const Flags& flags, const StopRequest& stop) {
     left_.assign(grid_.points.size(), study_.repeats);
-    const StopRequest stop;
     const study::StudyEvents events = {
         .begins = {},
         .ended = [this](const study::Turn& turn, const study::RunResult& run, bool kept) {
@@ -144,6 +147,9 @@ class StudyRun {
       if (!point.failure.empty()) {
         ++failed;
         out_ << point.point.id << ": " << point.failure << '\n';
+      } else if (end == StudyEnd::kFinished && point.repeats < study_.repeats) {
+        out_ << point.point.id << ": " << study_.repeats - point.repeats << " of "
+             << counted(study_.repeats, "repeat") << " failed; --again repeats them\n";
       }
     }
     const std::string& folder = study_.output_folder;

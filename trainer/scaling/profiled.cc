@@ -44,10 +44,24 @@ int32_t middle_step(std::vector<StepBreakdown> steps) {
   return middle->step;
 }
 
+/// As many of each repeat, the last ones: a long run's first steps may have been overwritten.
+std::vector<double> one_after_another(std::vector<std::vector<double>> repeats) {
+  size_t fewest = repeats.front().size();
+  for (const std::vector<double>& repeat : repeats) {
+    fewest = std::min(fewest, repeat.size());
+  }
+  std::vector<double> all;
+  for (const std::vector<double>& repeat : repeats) {
+    all.insert(all.end(), repeat.end() - static_cast<std::ptrdiff_t>(fewest), repeat.end());
+  }
+  return all;
+}
+
 }  // namespace
 
 void add_profiles(PointResult& result, const std::vector<Profile>& profiles) {
   std::vector<StepBreakdown> all;
+  std::vector<std::vector<double>> lengths;  // of each repeat's steps
   for (const Profile& profile : profiles) {
     if (profile.ranks.size() != profiles.front().ranks.size()) {
       continue;
@@ -65,6 +79,13 @@ void add_profiles(PointResult& result, const std::vector<Profile>& profiles) {
       result.one_step = std::move(*stretches);
     }
     all.insert(all.end(), steps->begin(), steps->end());
+    lengths.emplace_back();
+    for (const StepBreakdown& step : *steps) {
+      lengths.back().push_back(length_of(step));
+    }
+  }
+  if (!lengths.empty() && std::ssize(lengths) == result.repeats) {
+    result.step_ms = one_after_another(std::move(lengths));
   }
   if (!all.empty()) {
     result.breakdown_by_rank = mean_by_rank(all);

@@ -14,6 +14,8 @@
 namespace brigade::study {
 namespace {
 
+constexpr double kLeastStepMs = 1e-6;
+constexpr double kMostStepMs = 3.2e10;
 constexpr std::streamoff kMostRead = 1 << 20;
 constexpr size_t kLongestLine = 300;
 
@@ -114,10 +116,10 @@ Result<RunResult> peer_result(const nlohmann::json& record) {
                        message));
   }
   const double median = number_in(record, "step_ms_median");
-  if (!std::isfinite(median) || median <= 0) {
+  if (!(kLeastStepMs <= median && median <= kMostStepMs)) {
     return fail(
         ErrorCode::kData,
-        concat("the peer's JSON has no step_ms_median above 0: ",
+        concat("the peer's JSON has no step_ms_median between a nanosecond and a year: ",
                printable(record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))));
   }
   RunResult result;

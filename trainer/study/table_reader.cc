@@ -44,6 +44,9 @@ const toml::node* TableReader::node(const std::string& key) {
   return table_.get(key);
 }
 
+// Counts of a study multiply: three of them stay far from where 64 bits end.
+constexpr double kMostInteger = 1e6;
+
 Key TableReader::row(const std::string& key, Kind kind, int64_t least) const {
   Key row;
   row.table = name_;
@@ -51,6 +54,7 @@ Key TableReader::row(const std::string& key, Kind kind, int64_t least) const {
   row.kind = kind;
   if (kind == Kind::kInteger) {
     row.minimum = static_cast<double>(least);
+    row.maximum = kMostInteger;
   }
   return row;
 }
@@ -59,8 +63,9 @@ std::optional<Value> TableReader::value(const Key& key, const toml::node& node) 
   std::optional<Value> value = config::to_value(node, key.kind);
   const auto* integer = value ? std::get_if<int64_t>(&*value) : nullptr;
   const auto* text = value ? std::get_if<std::string>(&*value) : nullptr;
-  const bool small = integer != nullptr && static_cast<double>(*integer) < *key.minimum;
-  if (value && !small && (text == nullptr || !text->empty())) {
+  const bool outside = integer != nullptr && (static_cast<double>(*integer) < *key.minimum ||
+                                              static_cast<double>(*integer) > *key.maximum);
+  if (value && !outside && (text == nullptr || !text->empty())) {
     return value;
   }
   problems_.add(place(node), config::wrong_type_text(key, config::found(node)));

@@ -133,6 +133,7 @@ TEST_F(Measured, TakesThePartsOfAStepFromTheProfilesOfRunsThatRan) {
 TEST_F(Measured, ProfilesAreAskedForOfTheKeptStepsAlone) {
   EXPECT_THAT(profile_settings(made_.study()),
               ElementsAre("profiling.enable_profiling=true",
+                          "profiling.save_traces_folder=profile_traces",
                           "profiling.profile_freq=3",
                           "profiling.profiler_active=2"));
 }

@@ -88,13 +88,16 @@ colour = 1
       text,
       AllOf(HasSubstr("f/s.toml:2:1: a name is made of letters"),
             HasSubstr("f/s.toml:3:1: unknown key `scalling` in [study]; the nearest is `scaling`"),
-            HasSubstr("f/s.toml:4:9: study.steps expects an integer (at least 1), found the "
+            HasSubstr("f/s.toml:4:9: study.steps expects an integer (at least 1 and at most "
+                      "1000000), found the "
                       "integer 0"),
-            HasSubstr("f/s.toml:5:11: study.repeats expects an integer (at least 1), found the "
+            HasSubstr("f/s.toml:5:11: study.repeats expects an integer (at least 1 and at most "
+                      "1000000), found the "
                       "string \"3\""),
             HasSubstr("a key is missing: base"),
             HasSubstr("f/s.toml:7:13: grid.ranks has the integer 1 twice"),
-            HasSubstr("f/s.toml:7:16: grid.ranks expects an integer (at least 1)")));
+            HasSubstr(
+                "f/s.toml:7:16: grid.ranks expects an integer (at least 1 and at most 1000000)")));
   EXPECT_THAT(text,
               AllOf(HasSubstr("f/s.toml:8:1: unknown key `mash` in [grid]; the nearest is `mesh`"),
                     HasSubstr("f/s.toml:11:1: there is no {rank}; the nearest is {ranks}"),

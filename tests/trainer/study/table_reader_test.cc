@@ -51,7 +51,8 @@ TEST_F(TableReaderTest, WhatCannotBeUsedLeavesTheValueAndIsSaid) {
   EXPECT_EQ(a, 7);
   EXPECT_TRUE(b);
   EXPECT_EQ(c, "kept");
-  EXPECT_THAT(problems(), HasSubstr("f:1:5: t.a expects an integer (at least 1)"));
+  EXPECT_THAT(problems(),
+              HasSubstr("f:1:5: t.a expects an integer (at least 1 and at most 1000000)"));
   EXPECT_THAT(problems(), HasSubstr("f:2:5: t.b expects true or false"));
   EXPECT_THAT(problems(), HasSubstr("f:3:5: t.c expects a string, found the string \"\""));
   EXPECT_THAT(problems(), HasSubstr("f:4:1: t.d is an empty list"));
