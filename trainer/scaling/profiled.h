@@ -14,8 +14,8 @@
 namespace brigade::scaling {
 
 /// One profile a repeat; none changes nothing. Sets, where the profiles know it:
-///   step_ms            where every repeat has one: the steps in it, from the first rank's beginning
-///                      to the last rank's end, so that times and parts are of the same steps
+///   step_ms            where every repeat has one: the steps in it, from the first rank's
+///                      beginning to the last rank's end: times and parts are of the same steps
 ///   breakdown_by_rank  the mean over all their steps and repeats: adds up to the mean step
 ///   one_step           that step of the last repeat whose length is the middle one
 ///   peak_bytes         by rank, the most of any repeat
