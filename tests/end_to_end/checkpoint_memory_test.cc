@@ -3,17 +3,14 @@
 // program again: with BRIGADE_TEST_TRAIN set it loads or saves as `brigade train` does, and writes
 // down what that took as the kernel counts it.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <memory>
-#include <unistd.h>
 
 #include <gmock/gmock.h>
 
 #include "tests/end_to_end/train_process.h"
-#include "tools/train/train.h"
+#include "tests/support/plays_train.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/loop/checkpoints.h"
 #include "trainer/loop/rank_work.h"
@@ -26,7 +23,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr char kPlays[] = "BRIGADE_TEST_TRAIN";
 constexpr int kRanks = 4;
 constexpr int64_t kMiB = 1 << 20;
 
@@ -116,27 +112,8 @@ Result<launch::RunEnd> measured_rank(const config::RunConfig& config,
   return launch::finished(loop::with_world(config, who, std::move(work)));
 }
 
-/// The arguments that this process was started with.
-std::vector<std::string> own_command_line() {
-  std::ifstream in("/proc/self/cmdline", std::ios::binary);
-  std::vector<std::string> arguments;
-  for (std::string argument; std::getline(in, argument, '\0');) {
-    arguments.push_back(argument);
-  }
-  return arguments;
-}
-
-class Player : public ::testing::Environment {
- public:
-  void SetUp() override {
-    if (std::getenv(kPlays) != nullptr) {
-      const int code = train::train(own_command_line(), measured_rank, std::cout, std::cerr);
-      std::cout.flush();
-      _exit(code);
-    }
-  }
-};
-::testing::Environment* const kPlayer = ::testing::AddGlobalTestEnvironment(new Player());
+::testing::Environment* const kPlayer =
+    ::testing::AddGlobalTestEnvironment(new testing::PlaysTrain(measured_rank));
 
 struct Loaded {
   int64_t step = 0;
@@ -160,7 +137,7 @@ class CheckpointMemory : public TrainProcessTest {
 
   std::vector<Loaded> load(const Settings& settings) {
     program_ = "/proc/self/exe";
-    environment_[kPlays] = "1";
+    environment_[testing::kPlaysTrain] = "1";
     EXPECT_EQ(train(settings), 0);
     std::vector<Loaded> ranks(kRanks);
     for (size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -178,7 +155,7 @@ class CheckpointMemory : public TrainProcessTest {
 
   std::vector<Saved> save(Settings settings) {
     program_ = "/proc/self/exe";
-    environment_[kPlays] = "1";
+    environment_[testing::kPlaysTrain] = "1";
     settings.emplace_back("job.description=save");
     EXPECT_EQ(train(settings), 0);
     std::vector<Saved> ranks(kRanks);

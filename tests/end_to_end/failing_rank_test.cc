@@ -5,15 +5,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <stdexcept>
-#include <unistd.h>
 
 #include <gmock/gmock.h>
 
 #include "parallel/tensor/program.h"
 #include "tests/end_to_end/train_process.h"
-#include "tools/train/train.h"
+#include "tests/support/plays_train.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/checkpoint/folder.h"
 #include "trainer/loop/run_rank.h"
@@ -26,7 +24,6 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr char kPlays[] = "BRIGADE_TEST_TRAIN";
 constexpr int kFailing = 3;
 constexpr int kStep = 3;
 
@@ -58,38 +55,18 @@ Result<launch::RunEnd> rank_of_the_drill(const config::RunConfig& config,
   });
 }
 
-/// The arguments that this process was started with.
-std::vector<std::string> own_command_line() {
-  std::ifstream in("/proc/self/cmdline", std::ios::binary);
-  std::vector<std::string> arguments;
-  for (std::string argument; std::getline(in, argument, '\0');) {
-    arguments.push_back(argument);
-  }
-  return arguments;
-}
-
-/// Plays `brigade train` instead of running tests.
-class Player : public ::testing::Environment {
- public:
-  void SetUp() override {
-    if (std::getenv(kPlays) != nullptr) {
-      const int code = train::train(own_command_line(), rank_of_the_drill, std::cout, std::cerr);
-      std::cout.flush();
-      _exit(code);
-    }
-  }
-};
-::testing::Environment* const kPlayer = ::testing::AddGlobalTestEnvironment(new Player());
+::testing::Environment* const kPlayer =
+    ::testing::AddGlobalTestEnvironment(new testing::PlaysTrain(rank_of_the_drill));
 
 class FailingRank : public TrainProcessTest {
  protected:
   void SetUp() override {
     TrainProcessTest::SetUp();
     program_ = "/proc/self/exe";
-    setenv(kPlays, "1", 1);
+    setenv(testing::kPlaysTrain, "1", 1);
   }
   void TearDown() override {
-    unsetenv(kPlays);
+    unsetenv(testing::kPlaysTrain);
     TrainProcessTest::TearDown();
   }
 

@@ -14,12 +14,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/plays_train.h"
+
 namespace brigade::train {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr char kPlays[] = "BRIGADE_TEST_TRAIN";
 
 Result<launch::RunEnd> fake_rank(const config::RunConfig& config, const launch::RankIdentity& who) {
   std::cout << "rank " << who.rank << " of " << who.world_size << " trains "
@@ -31,28 +31,8 @@ Result<launch::RunEnd> fake_rank(const config::RunConfig& config, const launch::
                                            : launch::RunEnd::kFinished;
 }
 
-/// The arguments that this process was started with.
-std::vector<std::string> own_command_line() {
-  std::ifstream in("/proc/self/cmdline", std::ios::binary);
-  std::vector<std::string> arguments;
-  for (std::string argument; std::getline(in, argument, '\0');) {
-    arguments.push_back(argument);
-  }
-  return arguments;
-}
-
-/// Plays a rank instead of running tests; after all static objects are there, before any test.
-class Player : public ::testing::Environment {
- public:
-  void SetUp() override {
-    if (std::getenv(kPlays) != nullptr) {
-      const int code = train(own_command_line(), fake_rank, std::cout, std::cerr);
-      std::cout.flush();
-      _exit(code);
-    }
-  }
-};
-::testing::Environment* const kPlayer = ::testing::AddGlobalTestEnvironment(new Player());
+::testing::Environment* const kPlayer =
+    ::testing::AddGlobalTestEnvironment(new testing::PlaysTrain(fake_rank));
 
 class TrainTest : public ::testing::Test {
  protected:
@@ -61,16 +41,16 @@ class TrainTest : public ::testing::Test {
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override {
-    unsetenv(kPlays);
+    unsetenv(testing::kPlaysTrain);
     std::filesystem::remove_all(folder_);
   }
 
   int run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"brigade", "train"});
     arguments.push_back("job.dump_folder=" + folder_ + "/run");
-    setenv(kPlays, "1", 1);
+    setenv(testing::kPlaysTrain, "1", 1);
     const int code = train(arguments, fake_rank, out_, err_);
-    unsetenv(kPlays);
+    unsetenv(testing::kPlaysTrain);
     return code;
   }
 
