@@ -343,7 +343,7 @@ TEST(ParameterSet, PassesOnAFailureToRead) {
           return Result<void>(fail(ErrorCode::kData, facts.name));
         });
     ASSERT_FALSE(loaded);
-    EXPECT_EQ(loaded.error(), (Error{ErrorCode::kData, "embed", -1}));
+    EXPECT_EQ(loaded.error(), (Error{ErrorCode::kData, "down", -1}));
   });
 }
 
