@@ -21,6 +21,7 @@
 #include "trainer/checkpoint/utc_time.h"
 #include "trainer/config/flat.h"
 #include "trainer/data/sources.h"
+#include "trainer/loop/checkpoints.h"
 #include "trainer/loop/rank_work.h"
 #include "trainer/loop/trainer.h"
 
@@ -34,14 +35,6 @@ double milliseconds(std::chrono::duration<double, std::milli> time) {
   return time.count();
 }
 
-size_t bytes_of(const Boxes& boxes) {
-  size_t bytes = 0;
-  for (const checkpoint::StateBox& box : boxes) {
-    bytes += box.bytes.size();
-  }
-  return bytes;
-}
-
 /// The rounds of one rank. Rank 0 alone touches the plain file, while the others wait.
 class Rounds {
  public:
@@ -53,11 +46,9 @@ class Rounds {
     head_.saved_at = checkpoint::utc_time();
     head_.recipe = config::flat(config);
     head_.recipe_hash = config::recipe_hash(config);
-    for (const mesh::Axis& axis : trainer_.facts().axes) {
-      head_.mesh.push_back({axis.name, axis.size});
-    }
+    head_.mesh = loop::mesh_of(trainer_.facts());
     boxes_ = trainer_.boxes_to_write(/*model_only=*/false);
-    copy_.resize(bytes_of(boxes_));
+    copy_.resize(checkpoint::byte_count(boxes_));
     const Result<std::vector<double>> shares = from_all(world_, static_cast<double>(copy_.size()));
     if (!shares) {
       return fail(shares.error());

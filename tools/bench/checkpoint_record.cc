@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bench/checkpoint_record.h"
 
-#include <cmath>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "tools/bench/record.h"
+#include "trainer/scaling/statistics.h"
 
 namespace brigade::bench {
 namespace {
-
-double to_hundredths(double value) {
-  return std::round(value * 100.0) / 100.0;
-}
 
 /// The median over the rounds of `of(round)`.
 template <class Of>
@@ -21,7 +18,7 @@ double middle(const CheckpointTimes& times, const Of& of) {
   for (const CheckpointRound& round : times.rounds) {
     values.push_back(of(round));
   }
-  return to_hundredths(median(values));
+  return rounded(scaling::median(std::move(values)), 2);
 }
 
 }  // namespace
@@ -33,7 +30,7 @@ std::string to_json(const CheckpointTimes& times) {
       {"size", times.description},
       {"ranks", times.ranks},
       {"mesh", times.mesh},
-      {"mib", to_hundredths(times.mib)},
+      {"mib", rounded(times.mib, 2)},
       {"rounds", times.rounds.size()},
       {"plain_write_ms", middle(times, [](const Round& r) { return r.plain_write; })},
       {"save_ms", middle(times, [](const Round& r) { return r.save; })},

@@ -19,8 +19,8 @@
 #include "parallel/tensor/ops/reduce.h"
 #include "parallel/tensor/ops/unary.h"
 #include "parallel/tensor/program.h"
-#include "tools/bench/record.h"
 #include "trainer/launch/exit_code.h"
+#include "trainer/scaling/statistics.h"
 
 namespace brigade::bench {
 namespace {
@@ -89,7 +89,11 @@ OpTimes time_contest(const Contest& contest, int rounds, int calls) {
       times[backward ? 3 : 1].push_back(time_calls(contest.ours, calls, backward));
     }
   }
-  return {contest.op, median(times[0]), median(times[1]), median(times[2]), median(times[3])};
+  return {contest.op,
+          scaling::median(times[0]),
+          scaling::median(times[1]),
+          scaling::median(times[2]),
+          scaling::median(times[3])};
 }
 
 }  // namespace

@@ -6,18 +6,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "parallel/base/check.h"
+#include "trainer/scaling/statistics.h"
 
 namespace brigade::bench {
 namespace {
 
 constexpr size_t kShownSteps = 5;
-
-/// To `digits` decimals, so that the shortest text that reads back is as short.
-double rounded(double value, int digits) {
-  const double scale = std::pow(10.0, digits);
-  return std::round(value * scale) / scale;
-}
 
 std::vector<double> first_steps(const std::vector<double>& values) {
   std::vector<double> shown;
@@ -36,18 +30,16 @@ std::vector<double> all_rounded(std::vector<double> values, int digits) {
 
 }  // namespace
 
-double median(std::vector<double> values) {
-  BRIGADE_CHECK(!values.empty());
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+double rounded(double value, int digits) {
+  const double scale = std::pow(10.0, digits);
+  return std::round(value * scale) / scale;
 }
 
 std::string to_json(const StepTimes& times) {
   const auto begin = times.step_ms.begin() +
                      static_cast<std::ptrdiff_t>(std::min(kWarmupSteps, times.step_ms.size() - 1));
   const std::vector<double> timed(begin, times.step_ms.end());
-  const double middle = median(timed);
+  const double middle = scaling::median(timed);
   const double tokens_per_s = static_cast<double>(times.tokens_per_step) / (middle / 1e3);
   const nlohmann::ordered_json line = {
       {"peer", "brigade"},

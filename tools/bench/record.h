@@ -32,7 +32,8 @@ struct StepTimes {
   std::vector<double> peak_rss_mb;  ///< by rank
 };
 
-double median(std::vector<double> values);
+/// To `digits` decimals, so that the shortest text that reads back is as short.
+double rounded(double value, int digits);
 
 /// One object in one line.
 std::string to_json(const StepTimes& times);

@@ -43,7 +43,7 @@ Result<void> keep_peaks(const std::string& folder, const Peaks& peaks) {
     rows.push_back(
         {{"dtype", to_string(key.first)}, {"threads", key.second}, {"flops_per_s", flops}});
   }
-  return checkpoint::write_durably(path_in(folder), rows.dump(2) + "\n");
+  return checkpoint::replace_durably(path_in(folder), rows.dump(2) + "\n");
 }
 
 }  // namespace brigade::scale

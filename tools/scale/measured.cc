@@ -2,8 +2,6 @@
 #include "tools/scale/measured.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <thread>
@@ -46,11 +44,8 @@ std::string machine_words(int64_t cores) {
       break;
     }
   }
-  const double bytes =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
-  std::array<char, 32> memory = {};
-  std::snprintf(memory.data(), memory.size(), "%.1f GiB", bytes / (1024.0 * 1024.0 * 1024.0));
-  return concat(counted(cores, "core"), ", ", processor, ", ", memory.data());
+  const int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
+  return concat(counted(cores, "core"), ", ", processor, ", ", bytes_text(bytes));
 }
 
 std::vector<scaling::Profile> profiles_of(const PlannedPoint& planned,

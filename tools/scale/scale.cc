@@ -132,12 +132,12 @@ class StudyRun {
 
   Result<void> write(const scaling::Results& results) const {
     const std::string& folder = study_.output_folder;
-    return checkpoint::write_durably(folder + "/scale.json", scaling::to_json(results))
+    return checkpoint::replace_durably(folder + "/scale.json", scaling::to_json(results))
         .and_then([&] {
-          return checkpoint::write_durably(folder + "/scale.csv", scaling::to_csv(results));
+          return checkpoint::replace_durably(folder + "/scale.csv", scaling::to_csv(results));
         })
         .and_then([&] {
-          return checkpoint::write_durably(folder + "/scale.html", report::scaling_page(results));
+          return checkpoint::replace_durably(folder + "/scale.html", report::scaling_page(results));
         });
   }
 

@@ -97,4 +97,14 @@ Result<void> write_durably(const std::string& path, std::string_view text) {
   return file->write(std::as_bytes(std::span(text))).and_then([&] { return file->finish(); });
 }
 
+Result<void> replace_durably(const std::string& path, std::string_view text) {
+  Result<OutputFile> file = OutputFile::create(path + ".new");
+  if (!file) {
+    return fail(file.error());
+  }
+  return file->write(std::as_bytes(std::span(text))).and_then([&] {
+    return file->finish_as(path);
+  });
+}
+
 }  // namespace brigade::checkpoint

@@ -47,4 +47,7 @@ tl::unexpected<Error> system_error(std::string_view path, std::string_view what)
 /// A whole file of `text`, on the disk; its name is not flushed.
 Result<void> write_durably(const std::string& path, std::string_view text);
 
+/// The same, in one move: until then `path` is what it was. Uses the name `path`.new meanwhile.
+Result<void> replace_durably(const std::string& path, std::string_view text);
+
 }  // namespace brigade::checkpoint

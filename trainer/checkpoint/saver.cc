@@ -22,14 +22,6 @@ using Clock = std::chrono::steady_clock;
 /// What a manifest takes beside its boxes' checksums, and what file systems round up.
 constexpr uint64_t kSlackBytes = 256 * 1024;
 
-uint64_t bytes_of(std::span<const StateBox> boxes) {
-  uint64_t bytes = 0;
-  for (const StateBox& box : boxes) {
-    bytes += box.bytes.size();
-  }
-  return bytes;
-}
-
 template <class T>
 bool is_ready(const std::future<T>& work) {
   // What is deferred runs when it is asked for: nothing to wait for.
@@ -129,7 +121,7 @@ Result<std::optional<Saved>> Saver::save(Manifest head, std::span<const StateBox
   impl.begin = Clock::now();
   impl.head = std::move(head);
   impl.boxes.assign(boxes.begin(), boxes.end());
-  const Result<uint64_t> bytes = impl.sum(bytes_of(boxes));
+  const Result<uint64_t> bytes = impl.sum(byte_count(boxes));
   if (!bytes) {
     return fail(bytes.error());
   }
@@ -196,7 +188,7 @@ Result<void> Saver::Impl::make_room(uint64_t bytes) {
 }
 
 void Saver::Impl::copy_boxes() {
-  if (const size_t bytes = bytes_of(boxes); bytes > copy_bytes) {
+  if (const size_t bytes = byte_count(boxes); bytes > copy_bytes) {
     copy = std::make_unique_for_overwrite<std::byte[]>(bytes);  // the stall is for one copy
     copy_bytes = bytes;
   }

@@ -89,6 +89,14 @@ class BlockWriter {
 
 }  // namespace
 
+uint64_t byte_count(std::span<const StateBox> boxes) {
+  uint64_t bytes = 0;
+  for (const StateBox& box : boxes) {
+    bytes += box.bytes.size();
+  }
+  return bytes;
+}
+
 std::string shard_name(int64_t rank) {
   std::array<char, 64> text = {};
   std::snprintf(text.data(), text.size(), "rank-%05lld.safetensors", static_cast<long long>(rank));

@@ -33,6 +33,9 @@ struct StateBox {
   std::optional<ElementType> stored_as = {};
 };
 
+/// In memory.
+uint64_t byte_count(std::span<const StateBox> boxes);
+
 /// Writes `folder`/`file` and flushes it to the disk. The folder's entry is not flushed: who
 /// publishes the folder does. A failed file is removed. A tensor's boxes are at most one here.
 /// Returns what to say of it in a manifest: files and tensors.

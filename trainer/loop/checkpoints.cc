@@ -20,14 +20,6 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-std::vector<checkpoint::MeshAxis> mesh_of(const config::RunFacts& facts) {
-  std::vector<checkpoint::MeshAxis> axes;
-  for (const mesh::Axis& axis : facts.axes) {
-    axes.push_back({axis.name, axis.size});
-  }
-  return axes;
-}
-
 /// "12.34 s".
 std::string seconds_text(std::chrono::duration<double> time) {
   std::array<char, 32> text = {};
@@ -71,6 +63,14 @@ void note(const std::optional<checkpoint::Saved>& saved, Lines& lines) {
 }
 
 }  // namespace
+
+std::vector<checkpoint::MeshAxis> mesh_of(const config::RunFacts& facts) {
+  std::vector<checkpoint::MeshAxis> axes;
+  for (const mesh::Axis& axis : facts.axes) {
+    axes.push_back({axis.name, axis.size});
+  }
+  return axes;
+}
 
 Result<std::unique_ptr<Checkpoints>> Checkpoints::open(collective::World& world,
                                                        const config::RunConfig& config,
@@ -236,10 +236,8 @@ std::string Checkpoints::last_path() const {
 }
 
 std::string Checkpoints::description() const {
-  int64_t share = 0;
-  for (const checkpoint::StateBox& box : trainer_->boxes_to_write(/*model_only=*/false)) {
-    share += static_cast<int64_t>(box.bytes.size());
-  }
+  const auto share =
+      static_cast<int64_t>(checkpoint::byte_count(trainer_->boxes_to_write(/*model_only=*/false)));
   const config::Checkpoint& keys = config_.checkpoint;
   return concat("checkpoints: every ",
                 counted(keys.interval, "step"),

@@ -30,6 +30,9 @@
 
 namespace brigade::loop {
 
+/// The axes of a run, as manifests name them.
+std::vector<checkpoint::MeshAxis> mesh_of(const config::RunFacts& facts);
+
 class Checkpoints {
  public:
   /// Takes the folder, so that one in use or not to be written is found at once, and chooses where

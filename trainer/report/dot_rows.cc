@@ -9,11 +9,11 @@
 #include "trainer/report/marker.h"
 #include "trainer/report/markup.h"
 #include "trainer/report/palette.h"
+#include "trainer/report/row_layout.h"
 
 namespace brigade::report {
 namespace {
 
-constexpr double kGroupGap = 10;
 constexpr double kWide = 440;
 
 double largest(const std::vector<double>& values) {
@@ -40,14 +40,6 @@ void draw_row(Svg& svg, const DotRow& row, const Frame& frame, const Axis& axis,
            concat(row.label, ": ", fixed(most, 1)));
 }
 
-double rows_height(const DotRows& chart, double pitch) {
-  double height = 0;
-  for (const DotRow& row : chart.rows) {
-    height += pitch + (row.apart ? kGroupGap : 0);
-  }
-  return height;
-}
-
 }  // namespace
 
 std::string draw(const DotRows& chart, double width) {
@@ -62,7 +54,7 @@ std::string draw(const DotRows& chart, double width) {
   }
   const bool beside = width >= kWide;
   const double pitch = beside ? 26 : 40;
-  const double height = rows_height(chart, pitch) + 54;
+  const double height = rows_height(chart.rows, pitch) + 54;
   const Frame frame = {beside ? labels + 14 : 10, width - 20, 4, height - 46};
   Svg svg({width, height}, chart.title, chart.description);
   const Axis axis = nice_axis(Scale::kLinear, 0, most, beside ? 6 : 5);

@@ -7,11 +7,11 @@
 #include "parallel/base/text.h"
 #include "trainer/report/axis.h"
 #include "trainer/report/markup.h"
+#include "trainer/report/row_layout.h"
 
 namespace brigade::report {
 namespace {
 
-constexpr double kGroupGap = 10;
 constexpr double kWide = 600;
 constexpr double kBarHeight = 18;
 
@@ -48,14 +48,6 @@ double widest(const std::vector<BarRow>& rows, Text text) {
   return width;
 }
 
-double rows_height(const StackedBars& chart, double pitch) {
-  double height = 0;
-  for (const BarRow& row : chart.rows) {
-    height += pitch + (row.apart ? kGroupGap : 0);
-  }
-  return height;
-}
-
 }  // namespace
 
 std::string draw(const StackedBars& chart, double width) {
@@ -66,7 +58,7 @@ std::string draw(const StackedBars& chart, double width) {
   const double labels = widest(chart.rows, [](const BarRow& row) { return row.label; });
   const double totals = widest(chart.rows, [](const BarRow& row) { return row.total; });
   const double pitch = beside ? 28 : 44;
-  const double height = rows_height(chart, pitch) + 50;
+  const double height = rows_height(chart.rows, pitch) + 50;
   const Frame frame = {
       beside ? labels + 12 : 8, width - (beside ? totals + 14 : 16), 2, height - 46};
   Svg svg({width, height}, chart.title, chart.description);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/study/store.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iomanip>
 #include <sstream>
 #include <utility>
@@ -14,12 +11,16 @@
 
 #include "parallel/base/philox.h"
 #include "parallel/base/text.h"
+#include "trainer/checkpoint/input_file.h"
+#include "trainer/checkpoint/output_file.h"
 #include "trainer/config/flat.h"
 
 namespace brigade::study {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr uint64_t kMostBytes = uint64_t{64} << 20;  // of a file of ours
 
 const checkpoint::LockWords kWords = {
     .cannot = "the study cannot be written to",
@@ -28,35 +29,6 @@ const checkpoint::LockWords kWords = {
 
 std::string study_path(const std::string& folder) {
   return concat(folder, "/study.json");
-}
-
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    return fail(ErrorCode::kIo, concat(path, " cannot be read: ", std::strerror(errno)));
-  }
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-/// All of the text, or the file that was there before.
-Result<void> write_file(const std::string& path, const std::string& text) {
-  const std::string renewed = concat(path, ".new");
-  std::ofstream out(renewed, std::ios::binary | std::ios::trunc);
-  out << text << '\n';
-  out.close();
-  std::error_code error;
-  if (out) {
-    fs::rename(renewed, path, error);
-  }
-  if (!out || error) {
-    return fail(ErrorCode::kIo,
-                concat(path,
-                       " cannot be written: ",
-                       error ? error.message() : std::string(std::strerror(errno))));
-  }
-  return {};
 }
 
 std::string to_json(const StudyFacts& facts) {
@@ -215,7 +187,7 @@ Result<Store> Store::open(const std::string& folder, const StudyFacts& facts) {
   Store store(folder, std::move(*lock));
   const std::string path = study_path(folder);
   if (fs::exists(path, error)) {
-    const Result<std::string> text = read_file(path);
+    const Result<std::string> text = checkpoint::read_text(path, kMostBytes);
     const Result<StudyFacts> before =
         text ? parse_facts(*text, path) : Result<StudyFacts>(fail(text.error()));
     const Result<void> same = before ? check_same(folder, *before, facts) : fail(before.error());
@@ -224,7 +196,8 @@ Result<Store> Store::open(const std::string& folder, const StudyFacts& facts) {
     }
   } else {
     const Result<void> empty = check_empty(folder);
-    const Result<void> written = empty ? write_file(path, to_json(facts)) : empty;
+    const Result<void> written =
+        empty ? checkpoint::replace_durably(path, to_json(facts) + "\n") : empty;
     if (!written) {
       return fail(written.error());
     }
@@ -240,7 +213,8 @@ std::string Store::run_folder(const std::string& id, int64_t repeat) const {
 }
 
 std::optional<RunResult> Store::result(const std::string& id, int64_t repeat) const {
-  const Result<std::string> text = read_file(concat(run_folder(id, repeat), "/result.json"));
+  const Result<std::string> text =
+      checkpoint::read_text(concat(run_folder(id, repeat), "/result.json"), kMostBytes);
   const Result<RunResult> read =
       text ? parse_run_result(*text) : Result<RunResult>(fail(text.error()));
   return read ? std::optional<RunResult>(*read) : std::nullopt;
@@ -261,7 +235,8 @@ Result<std::string> Store::begin(const std::string& id, int64_t repeat) const {
 }
 
 Result<void> Store::finish(const std::string& id, int64_t repeat, const RunResult& result) const {
-  return write_file(concat(run_folder(id, repeat), "/result.json"), study::to_json(result));
+  return checkpoint::replace_durably(concat(run_folder(id, repeat), "/result.json"),
+                                     study::to_json(result) + "\n");
 }
 
 }  // namespace brigade::study

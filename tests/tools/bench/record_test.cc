@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "trainer/scaling/statistics.h"
+
 namespace brigade::bench {
 namespace {
 
@@ -41,8 +43,8 @@ TEST(BenchRecord, TimesASingleStepWhenThereIsNoOther) {
 }
 
 TEST(BenchRecord, TakesTheMiddleOfAnEvenNumber) {
-  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
-  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(scaling::median({4, 1, 3, 2}), 2.5);
+  EXPECT_EQ(scaling::median({3, 1, 2}), 2);
 }
 
 }  // namespace

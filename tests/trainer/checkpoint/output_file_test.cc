@@ -117,6 +117,19 @@ TEST(OutputFile, TakesThePlaceOfAnotherFileOnlyAsAWhole) {
   EXPECT_EQ(entries(folder), 1U);
 }
 
+TEST(ReplaceDurably, LeavesTheOldTextWhereTheNewOneDoesNotFit) {
+  const TemporaryFolder folder;
+  value_or_throw(replace_durably(folder / "f", "old"));
+  value_or_throw(replace_durably(folder / "f", "newer"));
+  EXPECT_EQ(contents(folder / "f"), "newer");
+  {
+    const FileSizeLimit limit(10'000);
+    EXPECT_FALSE(replace_durably(folder / "f", std::string(12'000, 'x')));
+  }
+  EXPECT_EQ(contents(folder / "f"), "newer");
+  EXPECT_EQ(entries(folder), 1U);
+}
+
 TEST(OutputFile, SaysWhatTheSystemSaysWhenTheDiskIsFull) {
   const TemporaryFolder folder;
   {
